@@ -84,7 +84,7 @@ in_each "TURNED of web/pages/query.js" "$tested"
 
 kind "an option of laterd" "$(sed -n '/^const struct config_row config_table/,/^};/p' lib/config/config_table.c |
     grep -oE '(TOP|DRAFT|QUEUE|POOL|TYPE|LIMIT|GROUP|CRON), "[^"]+"' | sed 's/.*"\(.*\)"/\1/; s/.*\.//')"
-in_each "tests/unit/lib/test_config*.c or bad_config/table" tests/unit/lib/test_config*.c tests/unit/bad_config/table
+in_each "tests/unit/lib/test_config*.c or bad_config.txt" tests/unit/lib/test_config*.c tests/unit/bad_config.txt
 
 kind "an option of the log" "$(sed -n 's/.*TOP, "log\.[a-z]*", log\.\([a-z]*\),.*/\1/p' lib/config/config_table.c)"
 for file in daemon/supervisor/process.c daemon/supervisor/supervisor_reload.c; do # of workers, of the supervisor

@@ -10,7 +10,7 @@
 /* An error of a handler, as a record has it after its time and attempt. */
 #define FLOW_ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
 
-/* Its jobs are performed in this queue. Call it before harness_main(). */
+/* Its jobs are performed in this queue. For AT_START. */
 void flow_lies_in(const char *queue);
 
 /* ---- flow_push */

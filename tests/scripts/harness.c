@@ -1,8 +1,6 @@
 /* harness.c: runs a script by name, and keeps its answer until the test ends. */
 #include "harness.h"
 
-#include "tests/unit/unit.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,23 +122,16 @@ static void close_redis(void)
     harness_redis = NULL;
 }
 
-int harness_main(const char *name, const TTest *const *tests)
+int main(void)
 {
-    Suite *suite = suite_create(name);
-    TCase *cases;
     int status;
 
     if (server_start_with_clock(&harness_server, NULL) < 0)
         return 99;
     if (stands_still)
         server_stand_still(&harness_server);
-    unit_set_limit();
-    cases = tcase_create(name);
-    tcase_add_checked_fixture(cases, open_redis, close_redis);
-    for (; *tests; tests++)
-        tcase_add_test(cases, *tests);
-    suite_add_tcase(suite, cases);
-    status = unit_run(suite);
+    tcase_add_checked_fixture(unit_current("scripts"), open_redis, close_redis);
+    status = unit_run();
     server_stop(&harness_server);
     return status;
 }

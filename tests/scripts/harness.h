@@ -5,7 +5,7 @@
  * by their last word: "ready" is `later:{q}:ready`. Whatever these functions return lives until the
  * test ends or calls harness_free. Where Redis answers an error they fail the test, unless said.
  *
- *     START_TEST(acked_is_gone)
+ *     TEST(acked_is_gone)
  *     {
  *         push("a");
  *         reserve('t', 1);
@@ -13,11 +13,14 @@
  *         ck_assert_int_eq(stat_of("done"), 1);
  *         check_sums();
  *     }
+ *
+ * main() is in the library.
  */
 #ifndef TESTS_SCRIPTS_HARNESS_H
 #define TESTS_SCRIPTS_HARNESS_H
 
 #include "tests/support/server.h"
+#include "tests/unit/unit.h"
 #include "redis/script.h"
 
 #include <check.h>
@@ -35,12 +38,8 @@ extern redisContext *harness_redis;
             ck_abort_msg(__VA_ARGS__);                                                             \
     } while (0)
 
-/* Runs tests (NULL at the end) as a suite and tells the results as TAP. Returns main's status. */
-int harness_main(const char *name, const TTest *const *tests);
-
 /* Redis's clock stands still in all tests of this program, but for server_advance(): where they are
- * about a second or two, which a busy machine could take between two commands. Call it before
- * harness_main(). */
+ * about a second or two, which a busy machine could take between two commands. For AT_START. */
 void harness_stand_still(void);
 
 /* Frees what the functions below returned so far: for tests of many steps. */

@@ -102,7 +102,7 @@ static const char *tour_as(redisContext *worker)
     return error;
 }
 
-START_TEST(every_script_works_with_the_least_rights)
+TEST(every_script_works_with_the_least_rights)
 {
     redisContext *worker;
     const char *error;
@@ -117,9 +117,8 @@ START_TEST(every_script_works_with_the_least_rights)
     printf("# %s\n", least_rights());
     fflush(stdout);
 }
-END_TEST
 
-START_TEST(no_right_is_too_many)
+TEST(no_right_is_too_many)
 {
     redisContext *worker;
 
@@ -143,7 +142,6 @@ START_TEST(no_right_is_too_many)
     ck_assert_ptr_nonnull(tour_as(worker));
     redisFree(worker);
 }
-END_TEST
 
 /* What is between the first braces: Redis Cluster places a key by it. */
 static const char *tag(const char *name)
@@ -154,7 +152,7 @@ static const char *tag(const char *name)
     return text("%.*s", (int)strcspn(open, "}"), open);
 }
 
-START_TEST(each_script_declares_every_key_it_touches)
+TEST(each_script_declares_every_key_it_touches)
 {
     redisContext *worker, *admin = harness_redis;
 
@@ -184,17 +182,4 @@ START_TEST(each_script_declares_every_key_it_touches)
         harness_free();
     }
     redisFree(worker);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        every_script_works_with_the_least_rights,
-        no_right_is_too_many,
-        each_script_declares_every_key_it_touches,
-        NULL,
-    };
-
-    return harness_main("acl", tests);
 }

@@ -20,7 +20,7 @@ static void bury(const char *ids)
 
 /* ---- kick */
 
-START_TEST(kick_makes_dead_and_delayed_ready)
+TEST(kick_makes_dead_and_delayed_ready)
 {
     double before = now();
 
@@ -45,9 +45,8 @@ START_TEST(kick_makes_dead_and_delayed_ready)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(kick_of_nothing_changes_nothing)
+TEST(kick_of_nothing_changes_nothing)
 {
     uint64_t before;
 
@@ -57,17 +56,15 @@ START_TEST(kick_of_nothing_changes_nothing)
     ck_assert_str_eq(flat(run("kick", "ready", "reserved", "none", NULL)), "  ");
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(kicked_together_keep_their_order)
+TEST(kicked_together_keep_their_order)
 {
     bury("dbca");
     ck_assert_str_eq(flat(run("kick", "c", "a", "d", "b", NULL)), "dead dead dead dead");
     ck_assert_str_eq(members("ready"), "c a d b");
 }
-END_TEST
 
-START_TEST(kick_takes_plain_members_too)
+TEST(kick_takes_plain_members_too)
 {
     ask("ZADD %s 9999999999 %s", key("delayed"), PLAIN);
     ck_assert_str_eq(flat(run("kick", PLAIN, NULL)), "delayed");
@@ -76,11 +73,10 @@ START_TEST(kick_takes_plain_members_too)
     reserve('t', 1);
     check_sums();
 }
-END_TEST
 
 /* ---- cancel */
 
-START_TEST(cancel_drops_from_every_state)
+TEST(cancel_drops_from_every_state)
 {
     one_in_each_state();
     fill_each_state();
@@ -96,9 +92,8 @@ START_TEST(cancel_drops_from_every_state)
     ck_assert_int_eq(stat_of("cancelled"), 4);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_cancelled_reservation_is_told)
+TEST(a_cancelled_reservation_is_told)
 {
     redisContext *listener = listen_to("cancelled");
 
@@ -111,9 +106,8 @@ START_TEST(a_cancelled_reservation_is_told)
     ck_assert_str_eq(heard(listener, "cancelled"), member('t', "b"));
     redisFree(listener);
 }
-END_TEST
 
-START_TEST(a_cancelled_reservation_is_lost)
+TEST(a_cancelled_reservation_is_lost)
 {
     uint64_t before;
 
@@ -126,9 +120,8 @@ START_TEST(a_cancelled_reservation_is_lost)
     ck_assert_uint_eq(digest(), before);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_reserved_job_needs_its_member)
+TEST(a_reserved_job_needs_its_member)
 {
     uint64_t before;
 
@@ -141,9 +134,8 @@ START_TEST(a_reserved_job_needs_its_member)
     ck_assert_str_eq(flat(run("cancel", "x", member('t', "a"), "a", NULL)), " reserved ");
     check_sums();
 }
-END_TEST
 
-START_TEST(plain_members_are_cancelled_with_right_sums)
+TEST(plain_members_are_cancelled_with_right_sums)
 {
     ask("ZADD %s 0 %s", key("ready"), PLAIN);
     ask("ZADD %s 9999999999 %s", key("delayed"), "{\"n\":2}");
@@ -154,9 +146,8 @@ START_TEST(plain_members_are_cancelled_with_right_sums)
     ck_assert_int_eq(size_of("ready") + size_of("delayed"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(at_most_five_hundred_a_call)
+TEST(at_most_five_hundred_a_call)
 {
     uint64_t before;
 
@@ -181,11 +172,10 @@ START_TEST(at_most_five_hundred_a_call)
     ck_assert_int_eq(stat_of("cancelled"), 2);
     check_sums();
 }
-END_TEST
 
 /* ---- purge */
 
-START_TEST(purge_drops_the_first_of_a_state)
+TEST(purge_drops_the_first_of_a_state)
 {
     static const char *const states[] = { "ready", "delayed", "dead" };
 
@@ -204,9 +194,8 @@ START_TEST(purge_drops_the_first_of_a_state)
         ck_assert_str_eq(flat(run("purge", states[i], "500", NULL)), "0");
     }
 }
-END_TEST
 
-START_TEST(purge_keeps_to_its_limit)
+TEST(purge_keeps_to_its_limit)
 {
     for (int i = 0; i < 5; i++)
         push(text("%d", i));
@@ -216,9 +205,8 @@ START_TEST(purge_keeps_to_its_limit)
     ck_assert_int_eq(stat_of("purged"), 5);
     check_sums();
 }
-END_TEST
 
-START_TEST(purged_plain_members_keep_the_sums)
+TEST(purged_plain_members_keep_the_sums)
 {
     push("a");
     ask("ZADD %s 0 %s 1 %s", key("ready"), PLAIN, "{\"n\":2}");
@@ -228,11 +216,10 @@ START_TEST(purged_plain_members_keep_the_sums)
     ck_assert_int_eq(stat_of("purged"), 2);
     check_sums();
 }
-END_TEST
 
 /* ---- trim */
 
-START_TEST(trim_keeps_the_newest)
+TEST(trim_keeps_the_newest)
 {
     bury("abcdefg");
     ck_assert_str_eq(flat(run("trim", "0", "0", "500", NULL)), "0");
@@ -245,9 +232,8 @@ START_TEST(trim_keeps_the_newest)
     ck_assert_int_eq(stat_of("trimmed"), 5);
     check_sums();
 }
-END_TEST
 
-START_TEST(trim_drops_what_is_too_old)
+TEST(trim_drops_what_is_too_old)
 {
     bury("abcd");
     ask("ZADD %s %s a %s b", key("dead"), text("%.6f", now() - 200), text("%.6f", now() - 90));
@@ -262,9 +248,8 @@ START_TEST(trim_drops_what_is_too_old)
     ck_assert_int_eq(stat_of("trimmed"), 4);
     check_sums();
 }
-END_TEST
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing)
 {
     static const char *const wrong[][4] = {
         { "purge", "reserved", "1" }, { "purge", "gone", "1" },    { "purge", "dead", "0" },
@@ -289,11 +274,10 @@ START_TEST(what_is_refused_changes_nothing)
         ck_assert_msg(digest() == before, "row %zu changed something", i);
     }
 }
-END_TEST
 
 /* ---- pause and resume */
 
-START_TEST(pause_and_resume_tell_how_it_was)
+TEST(pause_and_resume_tell_how_it_was)
 {
     push("a");
     ck_assert_str_eq(flat(run("pause", NULL)), "1");
@@ -320,9 +304,8 @@ START_TEST(pause_and_resume_tell_how_it_was)
     ck_assert_str_eq(flat(run("resume", NULL)), "0");
     check_wake();
 }
-END_TEST
 
-START_TEST(a_wake_is_put_back_where_there_is_work)
+TEST(a_wake_is_put_back_where_there_is_work)
 {
     ck_assert_str_eq(flat(run("wake", NULL)), "0");
     check_wake();
@@ -336,9 +319,8 @@ START_TEST(a_wake_is_put_back_where_there_is_work)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(a_paused_queue_goes_on_otherwise)
+TEST(a_paused_queue_goes_on_otherwise)
 {
     push("a");
     push("b");
@@ -357,7 +339,6 @@ START_TEST(a_paused_queue_goes_on_otherwise)
     check_wake();
     check_sums();
 }
-END_TEST
 
 /* ---- act */
 
@@ -372,7 +353,7 @@ static const char *act(const char *verb, const char *state)
     return flat(run("act", verb, state, strcmp(verb, "bury") == 0 ? ERROR : "", state, seen, NULL));
 }
 
-START_TEST(act_takes_what_each_verb_may)
+TEST(act_takes_what_each_verb_may)
 {
     static const struct {
         const char *verb, *states, *counter;
@@ -406,9 +387,8 @@ START_TEST(act_takes_what_each_verb_may)
         }
     }
 }
-END_TEST
 
-START_TEST(act_leaves_alone_what_has_moved)
+TEST(act_leaves_alone_what_has_moved)
 {
     uint64_t before;
 
@@ -425,9 +405,8 @@ START_TEST(act_leaves_alone_what_has_moved)
     ck_assert_str_eq(noted("p", "dead"), "4");
     ck_assert_str_eq(noted("e", "dead"), "5");
 }
-END_TEST
 
-START_TEST(act_takes_an_id_once)
+TEST(act_takes_an_id_once)
 {
     push("a");
     push("b");
@@ -441,10 +420,9 @@ START_TEST(act_takes_an_id_once)
     ck_assert_int_eq(stat_of("adopted"), 1);
     check_sums();
 }
-END_TEST
 
 /* A dead job has an id and a document, whatever it was. */
-START_TEST(act_buries_plain_members)
+TEST(act_buries_plain_members)
 {
     ask("ZADD %s 5 %s", key("ready"), PLAIN);
     push("a");
@@ -454,7 +432,6 @@ START_TEST(act_buries_plain_members)
     ck_assert_ptr_nonnull(strstr(noted("e", "a"), "\"attempt\":0,\"kind\":\"retry\""));
     check_sums();
 }
-END_TEST
 
 /* ---- act: move */
 
@@ -472,7 +449,7 @@ static void hear_moves(int times)
     }
 }
 
-START_TEST(move_takes_all_along_once)
+TEST(move_takes_all_along_once)
 {
     static const char *const along[] = { "a", "c", "p", "e", "h", "g", "m" };
 
@@ -507,9 +484,8 @@ START_TEST(move_takes_all_along_once)
     check_sums();
     on_queue("q");
 }
-END_TEST
 
-START_TEST(move_keeps_the_order)
+TEST(move_keeps_the_order)
 {
     for (int i = 0; i < 20; i++) {
         push(text("%c%d", 'z' - i, i)); /* not by their names */
@@ -525,14 +501,13 @@ START_TEST(move_keeps_the_order)
                      "z0 y1 x2 w3 v4 u5 t6 s7 r8 q9 p10 o11 n12 m13 l14 k15 j16 i17 h18 g19");
     on_queue("q");
 }
-END_TEST
 
 #define BAD_ID                                                                                     \
     "bad\x7f"                                                                                      \
     "id"
 
 /* What only this queue knows stays; and no call is too large. */
-START_TEST(move_leaves_alone_what_has_ties)
+TEST(move_leaves_alone_what_has_ties)
 {
     static const char *const ties[] = { "f", "u", "d" };
     const char *wrong[] = { "q", "no such", "", "r/1" };
@@ -574,13 +549,12 @@ START_TEST(move_leaves_alone_what_has_ties)
     check_sums();
     on_queue("q");
 }
-END_TEST
 
 /* ---- forget */
 
 /* The result of a job outlives its forgotten queue: who waits for a new job of the id must not get
  * it. */
-START_TEST(forget_leaves_no_old_result)
+TEST(forget_leaves_no_old_result)
 {
     const char *result = "later:{q}:result:a";
 
@@ -591,9 +565,8 @@ START_TEST(forget_leaves_no_old_result)
     push("a");
     ck_assert_int_eq(ask("EXISTS %s", result)->integer, 0);
 }
-END_TEST
 
-START_TEST(forget_keeps_what_has_jobs)
+TEST(forget_keeps_what_has_jobs)
 {
     static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
     uint64_t before;
@@ -614,42 +587,4 @@ START_TEST(forget_keeps_what_has_jobs)
         ask("EXISTS %s %s %s %s", key("stats"), key("records"), key("paused"), key("wake"))
             ->integer,
         0);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        kick_makes_dead_and_delayed_ready,
-        kick_of_nothing_changes_nothing,
-        kicked_together_keep_their_order,
-        kick_takes_plain_members_too,
-        cancel_drops_from_every_state,
-        a_cancelled_reservation_is_told,
-        a_cancelled_reservation_is_lost,
-        a_reserved_job_needs_its_member,
-        plain_members_are_cancelled_with_right_sums,
-        at_most_five_hundred_a_call,
-        purge_drops_the_first_of_a_state,
-        purge_keeps_to_its_limit,
-        purged_plain_members_keep_the_sums,
-        trim_keeps_the_newest,
-        trim_drops_what_is_too_old,
-        what_is_refused_changes_nothing,
-        pause_and_resume_tell_how_it_was,
-        a_wake_is_put_back_where_there_is_work,
-        a_paused_queue_goes_on_otherwise,
-        act_takes_what_each_verb_may,
-        act_leaves_alone_what_has_moved,
-        move_takes_all_along_once,
-        move_keeps_the_order,
-        move_leaves_alone_what_has_ties,
-        act_takes_an_id_once,
-        act_buries_plain_members,
-        forget_keeps_what_has_jobs,
-        forget_leaves_no_old_result,
-        NULL,
-    };
-
-    return harness_main("admin", tests);
 }

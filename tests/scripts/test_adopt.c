@@ -19,7 +19,7 @@ static long long promote(void)
 
 /* ---- in ready */
 
-START_TEST(a_plain_member_is_adopted)
+TEST(a_plain_member_is_adopted)
 {
     const redisReply *reply;
 
@@ -37,9 +37,8 @@ START_TEST(a_plain_member_is_adopted)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(equal_bytes_get_another_id_when_known)
+TEST(equal_bytes_get_another_id_when_known)
 {
     static const char *const ids[] = { PLAIN_SHA1, PLAIN_SHA1 "-2", PLAIN_SHA1 "-3" };
 
@@ -54,9 +53,8 @@ START_TEST(equal_bytes_get_another_id_when_known)
     ck_assert_str_eq(told(reserve('t', 1), 0, ID), ids[1]);
     check_sums();
 }
-END_TEST
 
-START_TEST(the_search_for_an_id_is_bounded)
+TEST(the_search_for_an_id_is_bounded)
 {
     const char *id;
 
@@ -72,9 +70,8 @@ START_TEST(the_search_for_an_id_is_bounded)
     ck_assert_str_eq(field("jobs", id), PLAIN);
     ck_assert_int_eq(size_of("jobs"), 101);
 }
-END_TEST
 
-START_TEST(no_member_is_lost_for_being_junk)
+TEST(no_member_is_lost_for_being_junk)
 {
     const redisReply *reply;
 
@@ -89,9 +86,8 @@ START_TEST(no_member_is_lost_for_being_junk)
     ck_assert_int_eq(size_of("jobs"), 3);
     check_sums();
 }
-END_TEST
 
-START_TEST(an_id_in_ready_may_look_like_a_document)
+TEST(an_id_in_ready_may_look_like_a_document)
 {
     run("push", "0", "new", PLAIN, "", "0", "{\"type\":\"other\"}", NULL);
     const redisReply *reply = reserve('t', 1);
@@ -101,9 +97,8 @@ START_TEST(an_id_in_ready_may_look_like_a_document)
     ck_assert_int_eq(stat_of("adopted"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(strange_scores_are_told_and_restored)
+TEST(strange_scores_are_told_and_restored)
 {
     static const char *const scores[] = { "-inf",   "0",  "1e-07", "1700000000.1234567",
                                           "1e+300", "inf" };
@@ -121,9 +116,8 @@ START_TEST(strange_scores_are_told_and_restored)
     }
     check_sums();
 }
-END_TEST
 
-START_TEST(big_ready_members_are_bounded)
+TEST(big_ready_members_are_bounded)
 {
     size_t len = 200000;
     char *document = malloc(len);
@@ -139,7 +133,6 @@ START_TEST(big_ready_members_are_bounded)
     ck_assert_int_eq(size_of("jobs"), 2);
     check_sums();
 }
-END_TEST
 
 /* ---- other bytes of the same SHA-1 */
 
@@ -171,7 +164,7 @@ static void shattered(size_t which, unsigned char out[SHATTERED])
         out[i] = (unsigned char)strtoul(text("%.2s", hex + 2 * i), NULL, 16);
 }
 
-START_TEST(two_documents_of_one_sha1_are_two_jobs)
+TEST(two_documents_of_one_sha1_are_two_jobs)
 {
     unsigned char document[2][SHATTERED];
     const redisReply *reply;
@@ -193,7 +186,6 @@ START_TEST(two_documents_of_one_sha1_are_two_jobs)
     }
     check_sums();
 }
-END_TEST
 
 /* ---- ids that no push would have taken, by HSET and ZADD */
 
@@ -212,7 +204,7 @@ static const struct {
 };
 #define BAD_IDS (sizeof bad_ids / sizeof *bad_ids)
 
-START_TEST(a_bad_id_becomes_another)
+TEST(a_bad_id_becomes_another)
 {
     for (size_t i = 0; i < BAD_IDS; i++) {
         const redisReply *reply;
@@ -232,9 +224,8 @@ START_TEST(a_bad_id_becomes_another)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(an_id_of_200_characters_stays_and_one_of_201_does_not)
+TEST(an_id_of_200_characters_stays_and_one_of_201_does_not)
 {
     char id[202];
 
@@ -245,9 +236,8 @@ START_TEST(an_id_of_200_characters_stays_and_one_of_201_does_not)
     ck_assert_str_eq(told(reserve('u', 1), 0, ID), PLAIN_SHA1);
     ck_assert_int_eq(size_of("jobs"), 2);
 }
-END_TEST
 
-START_TEST(bad_ids_of_one_document_stay_apart)
+TEST(bad_ids_of_one_document_stay_apart)
 {
     for (int i = 0; i < 150; i++)
         plant(text("bad %d", i), strlen(text("bad %d", i)), PLAIN);
@@ -257,20 +247,18 @@ START_TEST(bad_ids_of_one_document_stay_apart)
     ck_assert_int_eq(stat_of("adopted"), 150);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_bad_id_that_is_its_own_document_stays_one_job)
+TEST(a_bad_id_that_is_its_own_document_stays_one_job)
 {
     plant("{\"type\": \"a\"}", 13, "{\"type\": \"a\"}");
     ck_assert_uint_eq(jobs_in(reserve('t', 10)), 1);
     ck_assert_int_eq(size_of("jobs"), 1);
     check_sums();
 }
-END_TEST
 
 /* ---- in delayed */
 
-START_TEST(a_plain_delayed_member_is_adopted)
+TEST(a_plain_delayed_member_is_adopted)
 {
     ask("ZADD %s 1700000000.25 %s", key("delayed"), LATER);
     push_when("a", "+100");
@@ -291,9 +279,8 @@ START_TEST(a_plain_delayed_member_is_adopted)
                      LATER_SHA1 "-2 " LATER_SHA1 "-3 " LATER_SHA1); /* by their times */
     check_sums();
 }
-END_TEST
 
-START_TEST(a_plain_member_before_its_time_stays)
+TEST(a_plain_member_before_its_time_stays)
 {
     double due = now() + 100;
 
@@ -303,9 +290,8 @@ START_TEST(a_plain_member_before_its_time_stays)
     ck_assert_int_eq(size_of("jobs"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(junk_in_delayed_comes_to_a_worker)
+TEST(junk_in_delayed_comes_to_a_worker)
 {
     ask("ZADD %s 1 hello 2 %b -inf no", key("delayed"), "", (size_t)0);
     ck_assert_int_eq(promote(), 3);
@@ -314,9 +300,8 @@ START_TEST(junk_in_delayed_comes_to_a_worker)
     ck_assert_int_eq(stat_of("adopted"), 3);
     check_sums();
 }
-END_TEST
 
-START_TEST(an_id_in_delayed_may_look_like_a_document)
+TEST(an_id_in_delayed_may_look_like_a_document)
 {
     run("push", "0", "new", LATER, "+100", "0", "{}", NULL);
     make_due("delayed");
@@ -325,9 +310,8 @@ START_TEST(an_id_in_delayed_may_look_like_a_document)
     ck_assert_int_eq(stat_of("adopted"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(big_delayed_members_are_bounded)
+TEST(big_delayed_members_are_bounded)
 {
     size_t len = 100000;
     char *document = malloc(len);
@@ -349,31 +333,4 @@ START_TEST(big_delayed_members_are_bounded)
         check_sums();
     ck_assert_int_eq(size_of("ready"), 120);
     ck_assert_int_eq(stat_of("adopted"), 120);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        a_plain_member_is_adopted,
-        equal_bytes_get_another_id_when_known,
-        the_search_for_an_id_is_bounded,
-        no_member_is_lost_for_being_junk,
-        an_id_in_ready_may_look_like_a_document,
-        two_documents_of_one_sha1_are_two_jobs,
-        a_bad_id_becomes_another,
-        an_id_of_200_characters_stays_and_one_of_201_does_not,
-        bad_ids_of_one_document_stay_apart,
-        a_bad_id_that_is_its_own_document_stays_one_job,
-        strange_scores_are_told_and_restored,
-        big_ready_members_are_bounded,
-        a_plain_delayed_member_is_adopted,
-        a_plain_member_before_its_time_stays,
-        junk_in_delayed_comes_to_a_worker,
-        an_id_in_delayed_may_look_like_a_document,
-        big_delayed_members_are_bounded,
-        NULL,
-    };
-
-    return harness_main("adopt", tests);
 }

@@ -24,7 +24,9 @@ static void check_due(const char *id, double seconds, const char *document)
     ck_assert_str_eq(field("jobs", id), document);
 }
 
-START_TEST(each_push_puts_it_off)
+AT_START(harness_stand_still());
+
+TEST(each_push_puts_it_off)
 {
     ck_assert_str_eq(again("a", "+5", "{1}"), "PUSHED");
     ck_assert_str_eq(again("a", "+50", "{2}"), "REPLACED");
@@ -35,9 +37,8 @@ START_TEST(each_push_puts_it_off)
     ck_assert_int_eq(stat_of("replaced"), 2);
     check_sums();
 }
-END_TEST
 
-START_TEST(but_not_for_ever)
+TEST(but_not_for_ever)
 {
     char first[40];
 
@@ -61,10 +62,9 @@ START_TEST(but_not_for_ever)
     check_sums();
     check_wake();
 }
-END_TEST
 
 /* A job that has begun is apart from those that wait. */
-START_TEST(an_attempt_ends_the_count)
+TEST(an_attempt_ends_the_count)
 {
     again("a", "+5/20", "{1}");
     note("b", "a", text("%.6f", now() - 100));
@@ -75,9 +75,8 @@ START_TEST(an_attempt_ends_the_count)
     ck_assert_str_eq(again("a", "+5/20", "{3}"), "REPLACED");
     check_due("a", 5, "{3}");
 }
-END_TEST
 
-START_TEST(a_kick_of_a_dead_job_ends_it_too)
+TEST(a_kick_of_a_dead_job_ends_it_too)
 {
     for (int filtered = 0; filtered < 2; filtered++) {
         ask("FLUSHALL");
@@ -93,12 +92,11 @@ START_TEST(a_kick_of_a_dead_job_ends_it_too)
         check_due("a", 5, "{2}");
     }
 }
-END_TEST
 
 #define ODD "{\"x\":\n \"100% 0A %0A n=5\"}"
 
 /* The last one that came while it ran runs after it, however it ends. */
-START_TEST(what_runs_runs_again)
+TEST(what_runs_runs_again)
 {
     static const char *const ends[] = { "ack", "expire", "bury" };
 
@@ -128,9 +126,8 @@ START_TEST(what_runs_runs_again)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(a_retry_comes_before_it)
+TEST(a_retry_comes_before_it)
 {
     push("a");
     reserve('t', 1);
@@ -144,10 +141,9 @@ START_TEST(a_retry_comes_before_it)
     check_due("a", 0, "{1}");
     check_sums();
 }
-END_TEST
 
 /* A throttle means at most one job in its time; unique_for counts from the end. */
-START_TEST(a_throttle_keeps_nothing)
+TEST(a_throttle_keeps_nothing)
 {
     push_as("new", "a", "", "0/+60", "{1}");
     push_as("new", "b", "", "0/60", "{1}");
@@ -159,9 +155,8 @@ START_TEST(a_throttle_keeps_nothing)
     ck_assert_str_eq(again("a", "", "{3}"), "AGAIN");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_cancel_is_the_end_of_it)
+TEST(a_cancel_is_the_end_of_it)
 {
     push("a");
     reserve('t', 1);
@@ -171,10 +166,9 @@ START_TEST(a_cancel_is_the_end_of_it)
     ck_assert_int_eq(size_of("delayed") + size_of("jobs") + size_of("records"), 0);
     check_sums();
 }
-END_TEST
 
 /* What waits for the end of what runs is put off in the same way. */
-START_TEST(beside_one_that_runs_not_for_ever_either)
+TEST(beside_one_that_runs_not_for_ever_either)
 {
     push("a");
     reserve('t', 1);
@@ -185,9 +179,8 @@ START_TEST(beside_one_that_runs_not_for_ever_either)
     ck_assert_double_le(strtod(noted("b", "a"), NULL), now());
     ck_assert_double_ge(strtod(noted("b", "a"), NULL), now() - 1);
 }
-END_TEST
 
-START_TEST(an_unknown_id_is_sought)
+TEST(an_unknown_id_is_sought)
 {
     ck_assert_str_eq(push_as("seek-again", "a", "", "0", "{1}"), "ABSENT");
     push("a");
@@ -195,9 +188,8 @@ START_TEST(an_unknown_id_is_sought)
     ck_assert_str_eq(push_as("seek-again", "a", "", "0", "{1}"), "AGAIN");
     ck_assert_str_eq(push_as("seek", "a", "", "0", "{1}"), "EXISTS reserved");
 }
-END_TEST
 
-START_TEST(an_id_stays_taken_from_its_push)
+TEST(an_id_stays_taken_from_its_push)
 {
     double before = now();
 
@@ -212,9 +204,8 @@ START_TEST(an_id_stays_taken_from_its_push)
     ck_assert_str_eq(push_as("new", "b", "", "0", "{2}"), "PUSHED");
     check_sums();
 }
-END_TEST
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing)
 {
     static const char *const whens[] = { "5/6", "+5/", "+5/x", "+/5", "+5/-1", "/5", "+5/6/7" };
     uint64_t before;
@@ -227,27 +218,4 @@ START_TEST(what_is_refused_changes_nothing)
     run_error("push", "0", "new", "a", "", "0/+", "{1}", NULL);
     run_error("push", "0", "new", "a", "", "0/++5", "{1}", NULL);
     ck_assert_uint_eq(digest(), before);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        each_push_puts_it_off,
-        but_not_for_ever,
-        a_kick_of_a_dead_job_ends_it_too,
-        a_throttle_keeps_nothing,
-        an_attempt_ends_the_count,
-        what_runs_runs_again,
-        a_retry_comes_before_it,
-        a_cancel_is_the_end_of_it,
-        beside_one_that_runs_not_for_ever_either,
-        an_unknown_id_is_sought,
-        an_id_stays_taken_from_its_push,
-        what_is_refused_changes_nothing,
-        NULL,
-    };
-
-    harness_stand_still();
-    return harness_main("again", tests);
 }

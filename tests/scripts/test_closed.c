@@ -175,7 +175,7 @@ static void check_all_served(void)
     check_sums();
 }
 
-START_TEST(a_closed_group_costs_nothing)
+TEST(a_closed_group_costs_nothing)
 {
     long long looks;
 
@@ -188,10 +188,9 @@ START_TEST(a_closed_group_costs_nothing)
     ck_assert_int_eq(begun_count, 0);
     check_sums();
 }
-END_TEST
 
 /* Those that come wait for nobody else: a job of another group is served at once. */
-START_TEST(others_pass_a_closed_group)
+TEST(others_pass_a_closed_group)
 {
     close_it();
     arg("0");
@@ -199,11 +198,10 @@ START_TEST(others_pass_a_closed_group)
     run("push", "other", "", "0@other", "{\"type\":\"t\"}", NULL);
     ck_assert_str_eq(told(reserve('o', 1), 0, ID), "other");
 }
-END_TEST
 
 /* Its laterd is gone, and so is all that knew of the line. Within a minute somebody does, and the
  * first that was ready comes first. */
-START_TEST(a_restart_finds_the_line)
+TEST(a_restart_finds_the_line)
 {
     close_it();
     for (int i = 0; i < 3; i++) {
@@ -219,10 +217,9 @@ START_TEST(a_restart_finds_the_line)
     ck_assert_int_eq(begun[0], 0);
     check_sums();
 }
-END_TEST
 
 /* laterd dies when it has given a job back, and before it has told the line when it is due. */
-START_TEST(a_line_need_not_know_when_a_job_is_due)
+TEST(a_line_need_not_know_when_a_job_is_due)
 {
     close_it();
     run("kick", "j0", NULL);
@@ -235,11 +232,10 @@ START_TEST(a_line_need_not_know_when_a_job_is_due)
     ck_assert_int_eq(begun[0], 0);
     check_sums();
 }
-END_TEST
 
 /* The host that held the permit is lost: it ends by itself, and the next look at the line serves.
  */
-START_TEST(a_permit_that_ends_by_itself_opens_it)
+TEST(a_permit_that_ends_by_itself_opens_it)
 {
     close_it();
     server_advance(&harness_server, 100000);
@@ -252,9 +248,8 @@ START_TEST(a_permit_that_ends_by_itself_opens_it)
         look_after();
     }
 }
-END_TEST
 
-START_TEST(a_raised_max_running_calls_all_that_may)
+TEST(a_raised_max_running_calls_all_that_may)
 {
     close_it();
     max = "51";
@@ -264,11 +259,10 @@ START_TEST(a_raised_max_running_calls_all_that_may)
     for (int i = 0; i < 50; i++)
         ck_assert_int_lt(begun[i], 50);
 }
-END_TEST
 
 /* Nobody asks for a permit any more, and nobody knows of the line. The first job that looks calls
  * the others. */
-START_TEST(a_max_running_that_is_taken_out_frees_all)
+TEST(a_max_running_that_is_taken_out_frees_all)
 {
     close_it();
     restart();
@@ -281,10 +275,9 @@ START_TEST(a_max_running_that_is_taken_out_frees_all)
     }
     ck_assert_int_eq(ask("EXISTS later:running:{" NAME "}:waiting")->integer, 0);
 }
-END_TEST
 
 /* Kicked, it is not served before its turn, and waits as before. */
-START_TEST(a_kick_looks_and_waits)
+TEST(a_kick_looks_and_waits)
 {
     long long looks;
 
@@ -295,22 +288,4 @@ START_TEST(a_kick_looks_and_waits)
     ck_assert_int_eq(stat_of("reserved") - looks, 1);
     ck_assert_int_eq(begun_count, 0);
     ck_assert_str_ne(score_text("delayed", "j234"), "");
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        a_closed_group_costs_nothing,
-        others_pass_a_closed_group,
-        a_restart_finds_the_line,
-        a_line_need_not_know_when_a_job_is_due,
-        a_permit_that_ends_by_itself_opens_it,
-        a_raised_max_running_calls_all_that_may,
-        a_max_running_that_is_taken_out_frees_all,
-        a_kick_looks_and_waits,
-        NULL,
-    };
-
-    return harness_main("closed", tests);
 }

@@ -66,7 +66,7 @@ static const char *state(const char *tag)
 
 /* --- once --- */
 
-START_TEST(a_tick_is_pushed_once)
+TEST(a_tick_is_pushed_once)
 {
     long tick = make("", 1);
     const char *id = text("cron:s:%ld", tick);
@@ -86,9 +86,8 @@ START_TEST(a_tick_is_pushed_once)
     ck_assert_int_eq(stat_of("pushed"), 1);
     check_sums();
 }
-END_TEST
 
-START_TEST(never_early)
+TEST(never_early)
 {
     long tick = make("", -5);
 
@@ -104,10 +103,9 @@ START_TEST(never_early)
     ck_assert_int_eq(size_of("jobs"), 0);
     ck_assert_double_eq(score("cron", "s"), (double)tick);
 }
-END_TEST
 
 /* A host that has read the schedule before an edit fires neither the old nor the new definition. */
-START_TEST(not_by_an_old_definition)
+TEST(not_by_an_old_definition)
 {
     long tick = make("", 1);
 
@@ -118,9 +116,8 @@ START_TEST(not_by_an_old_definition)
     ck_assert_str_eq(fire("priority=5\n", tick), "FIRED");
     ck_assert_double_lt(score("ready", text("cron:s:%ld", tick)), now() - 4e6);
 }
-END_TEST
 
-START_TEST(a_job_has_its_group)
+TEST(a_job_has_its_group)
 {
     static const char lines[] = "group=acme\npriority=1\n";
     long tick = make(lines, 1);
@@ -132,9 +129,8 @@ START_TEST(a_job_has_its_group)
     ck_assert_str_eq(noted("p", id), "1");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_job_expires_after_it_was_due)
+TEST(a_job_expires_after_it_was_due)
 {
     long tick = make("expires_in=90\n", 1);
 
@@ -142,9 +138,8 @@ START_TEST(a_job_expires_after_it_was_due)
     ck_assert_str_eq(field("jobs", text("cron:s:%ld", tick)),
                      text("{\"expires_at\":%ld.000000,%s", tick + 90, &DOCUMENT[1]));
 }
-END_TEST
 
-START_TEST(a_later_tick_counts_what_is_missed)
+TEST(a_later_tick_counts_what_is_missed)
 {
     long tick = make("", 500);
 
@@ -156,9 +151,8 @@ START_TEST(a_later_tick_counts_what_is_missed)
     ck_assert_str_eq(members("ready"), text("cron:s:%ld", tick + 400));
     ck_assert_str_eq(state("missed"), "4");
 }
-END_TEST
 
-START_TEST(a_delay_is_kept)
+TEST(a_delay_is_kept)
 {
     long tick = make("", 1);
 
@@ -166,7 +160,6 @@ START_TEST(a_delay_is_kept)
         "0", "60", NULL);
     ck_assert_double_eq(score("delayed", text("cron:s:%ld", tick)), (double)tick + 60);
 }
-END_TEST
 
 /* --- the last job is still there --- */
 
@@ -194,7 +187,7 @@ static const char *overlap(const char *policy, size_t in)
     return fire(lines, tick + 5);
 }
 
-START_TEST(overlap_allow)
+TEST(overlap_allow)
 {
     for (size_t in = 0; in < 4; in++) {
         ck_assert_str_eq(overlap("allow", in), "FIRED");
@@ -202,9 +195,8 @@ START_TEST(overlap_allow)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(overlap_skip)
+TEST(overlap_skip)
 {
     for (size_t in = 0; in < 4; in++) {
         ck_assert_msg(strcmp(overlap("skip", in), in < 3 ? "SKIPPED" : "FIRED") == 0, "%s",
@@ -214,9 +206,8 @@ START_TEST(overlap_skip)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(overlap_queue)
+TEST(overlap_queue)
 {
     for (size_t in = 0; in < 4; in++) {
         ck_assert_msg(strcmp(overlap("queue", in), in < 2 ? "SKIPPED" : "FIRED") == 0, "%s",
@@ -225,9 +216,8 @@ START_TEST(overlap_queue)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(overlap_replace)
+TEST(overlap_replace)
 {
     for (size_t in = 0; in < 4; in++) {
         ck_assert_str_eq(overlap("replace", in), "FIRED");
@@ -237,7 +227,6 @@ START_TEST(overlap_replace)
         check_sums();
     }
 }
-END_TEST
 
 /* --- put, pause --- */
 
@@ -250,7 +239,7 @@ static const char *put(const char *lines, long next, const char *origin)
 
 /* Two jobs, and none more: not if a host that knows no counts writes it again, nor if somebody
  * gives it a tick by hand. A higher limit lets it go on. */
-START_TEST(a_limit_ends_it)
+TEST(a_limit_ends_it)
 {
     static const char two[] = "limit=2\n";
     long tick = make(two, 150);
@@ -268,9 +257,8 @@ START_TEST(a_limit_ends_it)
     ck_assert_str_eq(put("limit=3\n", present() + 100, "set"), "PUT");
     ck_assert_double_ge(score("cron", "s"), (double)present() + 98);
 }
-END_TEST
 
-START_TEST(put_keeps_the_past)
+TEST(put_keeps_the_past)
 {
     long tick = make("", 1);
 
@@ -284,20 +272,18 @@ START_TEST(put_keeps_the_past)
     ck_assert_str_eq(state("fired"), "1");
     ck_assert_double_ge(score("cron", "s"), (double)present() + 8);
 }
-END_TEST
 
 /* A host that only announces a schedule does not move a tick that is due. */
-START_TEST(put_leaves_what_is_due)
+TEST(put_leaves_what_is_due)
 {
     long tick = make("", 1);
 
     ck_assert_str_eq(put("", present() + 100, "config:h"), "SAME");
     ck_assert_double_eq(score("cron", "s"), (double)tick);
 }
-END_TEST
 
 /* Nor does an edit: the tick is fired by the new definition, as in faults/model/cron.pml. */
-START_TEST(an_edit_loses_no_tick)
+TEST(an_edit_loses_no_tick)
 {
     long tick = make("", 1);
 
@@ -307,9 +293,8 @@ START_TEST(an_edit_loses_no_tick)
     ck_assert_str_eq(fire("late=5\n", tick), "FIRED");
     ck_assert_double_eq(score("cron", "s"), (double)tick + 100);
 }
-END_TEST
 
-START_TEST(paused_stays_so)
+TEST(paused_stays_so)
 {
     make("", 1);
     ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", "none", "", NULL)), "1 0");
@@ -319,10 +304,9 @@ START_TEST(paused_stays_so)
     ck_assert_str_eq(flat(run("cron_move", "resume", "s", "4000000000", NULL)), "1");
     ck_assert_str_eq(score_text("cron", "s"), "4000000000");
 }
-END_TEST
 
 /* The tick is neither pushed after the pause nor lost without a trace. */
-START_TEST(a_pause_counts_the_tick_that_has_come)
+TEST(a_pause_counts_the_tick_that_has_come)
 {
     long tick = make("", 1);
 
@@ -337,7 +321,6 @@ START_TEST(a_pause_counts_the_tick_that_has_come)
     ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", NULL)), "1");
     ck_assert_str_eq(state("missed"), "1"); /* that one has not come */
 }
-END_TEST
 
 /* --- put by one who knows no calendars --- */
 
@@ -355,7 +338,7 @@ static long make_asked(const char *lines, long ago)
     return asked;
 }
 
-START_TEST(a_laterd_is_asked)
+TEST(a_laterd_is_asked)
 {
     long before = present();
     const char *asked;
@@ -371,9 +354,8 @@ START_TEST(a_laterd_is_asked)
     ck_assert_str_eq(put_asking("late=5\n"), "PUT");
     ck_assert_double_le(score("cron", "s"), (double)present() + 1);
 }
-END_TEST
 
-START_TEST(a_question_is_no_tick)
+TEST(a_question_is_no_tick)
 {
     long asked = make_asked("", 1);
 
@@ -388,10 +370,9 @@ START_TEST(a_question_is_no_tick)
     ck_assert_str_eq(state("missed"), "");
     ck_assert_int_eq(size_of("jobs"), 0);
 }
-END_TEST
 
 /* It came in the second of a tick, or long after. */
-START_TEST(a_question_may_find_a_tick)
+TEST(a_question_may_find_a_tick)
 {
     long asked = make_asked("", 50);
 
@@ -399,9 +380,8 @@ START_TEST(a_question_may_find_a_tick)
     ck_assert_str_eq(state("asked"), "");
     ck_assert_str_eq(state("tick"), text("%ld", asked + 30));
 }
-END_TEST
 
-START_TEST(a_question_loses_no_tick)
+TEST(a_question_loses_no_tick)
 {
     long tick = make("", 1);
 
@@ -412,9 +392,8 @@ START_TEST(a_question_loses_no_tick)
     ck_assert_str_eq(put_asking(""), "PUT"); /* the next one has not come */
     ck_assert_str_eq(state("asked"), score_text("cron", "s"));
 }
-END_TEST
 
-START_TEST(a_question_is_over)
+TEST(a_question_is_over)
 {
     make_asked("", 1);
     ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", NULL)), "1");
@@ -426,7 +405,6 @@ START_TEST(a_question_is_over)
     ck_assert_str_eq(put("", present() + 70, "set"), "SAME"); /* by one who knows */
     ck_assert_str_eq(state("asked"), "");
 }
-END_TEST
 
 /* --- one that no laterd can read --- */
 
@@ -443,7 +421,7 @@ static const char *next_of(void)
     return run("cron_look", "=s", "1", NULL)->element[3]->str;
 }
 
-START_TEST(a_held_tick_comes_again)
+TEST(a_held_tick_comes_again)
 {
     long tick = make("", 1), before = present();
 
@@ -465,9 +443,8 @@ START_TEST(a_held_tick_comes_again)
     ck_assert_str_eq(state("held"), "");
     ck_assert_str_eq(state("missed"), "");
 }
-END_TEST
 
-START_TEST(a_held_tick_is_fired_by_a_new_definition)
+TEST(a_held_tick_is_fired_by_a_new_definition)
 {
     long tick = make("", 1);
 
@@ -477,9 +454,8 @@ START_TEST(a_held_tick_is_fired_by_a_new_definition)
     ck_assert_str_eq(state("held"), "");
     ck_assert_str_eq(fire("late=5\n", tick), "FIRED");
 }
-END_TEST
 
-START_TEST(a_held_question_stays_one)
+TEST(a_held_question_stays_one)
 {
     long asked = make_asked("", 1);
 
@@ -493,9 +469,8 @@ START_TEST(a_held_question_stays_one)
     ck_assert_str_eq(state("held"), "");
     ck_assert_str_eq(state("missed"), "");
 }
-END_TEST
 
-START_TEST(a_held_tick_is_missed_by_a_pause)
+TEST(a_held_tick_is_missed_by_a_pause)
 {
     long tick = make("", 1);
 
@@ -508,29 +483,26 @@ START_TEST(a_held_tick_is_missed_by_a_pause)
     ck_assert_str_eq(state("tick"), text("%ld", tick));
     ck_assert_str_eq(next_of(), "inf");
 }
-END_TEST
 
-START_TEST(a_held_tick_ends_with_another_one)
+TEST(a_held_tick_ends_with_another_one)
 {
     ck_assert_str_eq(hold("", make("", 1)), "HELD");
     ck_assert_str_eq(flat(run("cron_move", "resume", "s", "4000000000", NULL)), "1");
     ck_assert_str_eq(state("held"), "");
     ck_assert_str_eq(next_of(), "4000000000");
 }
-END_TEST
 
 /* --- drop, look --- */
-START_TEST(dropped_by_its_owner_only)
+TEST(dropped_by_its_owner_only)
 {
     make("", 1);
     ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h", NULL)), "0");
     ck_assert_str_eq(flat(run("cron_move", "drop", "s", "set", NULL)), "1");
     ck_assert_int_eq(size_of("cron") + size_of("crontab"), 0);
 }
-END_TEST
 
 /* Whoever has it in his configuration keeps it; the last one takes it along. */
-START_TEST(dropped_by_the_last_that_has_it)
+TEST(dropped_by_the_last_that_has_it)
 {
     make("", 1);
     put("", present() + 100, "config:h:1");
@@ -543,20 +515,18 @@ START_TEST(dropped_by_the_last_that_has_it)
     ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h:3", NULL)), "1");
     ck_assert_int_eq(size_of("cron") + size_of("crontab"), 0);
 }
-END_TEST
 
 /* Who has not named it for a while is gone, and holds nothing. */
-START_TEST(dropped_though_one_had_it_long_ago)
+TEST(dropped_though_one_had_it_long_ago)
 {
     make("", 1);
     put("", present() + 100, "config:h:1");
     ask("HSET %s s:state origin=config:h:1\nby=config:h:2@%ld\n", key("crontab"), present() - 200);
     ck_assert_str_eq(flat(run("cron_move", "drop", "s", "config:h:1", NULL)), "1");
 }
-END_TEST
 
 /* A schedule that no configuration has any more does not fire, and goes at last. */
-START_TEST(stale_rests)
+TEST(stale_rests)
 {
     long tick = make("", 1);
 
@@ -573,9 +543,8 @@ START_TEST(stale_rests)
     ck_assert_str_eq(fire("", tick), "STALE");
     ck_assert_int_eq(size_of("crontab"), 0);
 }
-END_TEST
 
-START_TEST(looks)
+TEST(looks)
 {
     const redisReply *reply;
 
@@ -594,10 +563,9 @@ START_TEST(looks)
     ck_assert_uint_eq(run("cron_look", "=none", "1", NULL)->elements, 2);
     ck_assert_double_gt(strtod(run("migrate", "500", NULL)->element[4]->str, NULL), -1);
 }
-END_TEST
 
 /* Before the first write a full Redis refuses all of it. */
-START_TEST(a_full_redis_changes_nothing)
+TEST(a_full_redis_changes_nothing)
 {
     long tick = make("", 1);
 
@@ -611,9 +579,8 @@ START_TEST(a_full_redis_changes_nothing)
     ck_assert_int_eq(size_of("jobs"), 0);
     ck_assert_str_eq(fire("", tick), "FIRED");
 }
-END_TEST
 
-START_TEST(a_full_queue_skips)
+TEST(a_full_queue_skips)
 {
     long tick = make("", 1);
 
@@ -623,48 +590,4 @@ START_TEST(a_full_queue_skips)
     ck_assert_str_eq(state("skipped"), "1");
     ck_assert_int_eq(stat_of("refused"), 1);
     ck_assert_int_eq(size_of("jobs"), 1);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        a_tick_is_pushed_once,
-        never_early,
-        not_by_an_old_definition,
-        a_job_has_its_group,
-        a_job_expires_after_it_was_due,
-        a_later_tick_counts_what_is_missed,
-        a_delay_is_kept,
-        overlap_allow,
-        overlap_skip,
-        overlap_queue,
-        overlap_replace,
-        put_keeps_the_past,
-        put_leaves_what_is_due,
-        an_edit_loses_no_tick,
-        paused_stays_so,
-        a_pause_counts_the_tick_that_has_come,
-        a_laterd_is_asked,
-        a_question_is_no_tick,
-        a_question_may_find_a_tick,
-        a_question_loses_no_tick,
-        a_question_is_over,
-        a_held_tick_comes_again,
-        a_held_tick_is_fired_by_a_new_definition,
-        a_held_question_stays_one,
-        a_held_tick_is_missed_by_a_pause,
-        a_held_tick_ends_with_another_one,
-        dropped_by_its_owner_only,
-        dropped_by_the_last_that_has_it,
-        dropped_though_one_had_it_long_ago,
-        stale_rests,
-        looks,
-        a_full_redis_changes_nothing,
-        a_limit_ends_it,
-        a_full_queue_skips,
-        NULL,
-    };
-
-    return harness_main("cron", tests);
 }

@@ -20,7 +20,7 @@ static const char *picture_after(const char *script, bool full)
     return tour_picture();
 }
 
-START_TEST(a_full_redis_refuses_push_alone)
+TEST(a_full_redis_refuses_push_alone)
 {
     static const char *const modes[] = { "new", "replace" };
     uint64_t before;
@@ -38,7 +38,6 @@ START_TEST(a_full_redis_refuses_push_alone)
     ask("CONFIG SET maxmemory 0");
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* The first line in which two pictures differ: Check takes messages of up to 8 KiB. */
 static void check_same_picture(const char *script, const char *full, const char *roomy)
@@ -51,7 +50,7 @@ static void check_same_picture(const char *script, const char *full, const char 
                   script, &full[line], &roomy[line]);
 }
 
-START_TEST(a_full_redis_lets_all_else_go_on)
+TEST(a_full_redis_lets_all_else_go_on)
 {
     for (const char *const *script = tour_scripts; *script; script++) {
         if (strncmp(*script, "push", 4) == 0 || strcmp(*script, "cron_fire") == 0 ||
@@ -63,9 +62,8 @@ START_TEST(a_full_redis_lets_all_else_go_on)
         harness_free();
     }
 }
-END_TEST
 
-START_TEST(a_full_redis_is_drained_by_its_workers)
+TEST(a_full_redis_is_drained_by_its_workers)
 {
     tour_crowd();
     ask("CONFIG SET maxmemory 1");
@@ -82,9 +80,8 @@ START_TEST(a_full_redis_is_drained_by_its_workers)
     ck_assert_int_eq(stat_of("done"), 8); /* 3 pushed, 3 plain or junk, 1 due, 1 lapsed */
     ask("CONFIG SET maxmemory 0");
 }
-END_TEST
 
-START_TEST(a_stock_sells_on_a_full_redis)
+TEST(a_stock_sells_on_a_full_redis)
 {
     run("stock_set", "2", NULL);
     ask("CONFIG SET maxmemory 1");
@@ -96,7 +93,6 @@ START_TEST(a_stock_sells_on_a_full_redis)
     ck_assert_str_ne(flat(run("limit_sliding", "1", "60", NULL)), "");
     ask("CONFIG SET maxmemory 0");
 }
-END_TEST
 
 /* ---- keys of another type */
 
@@ -150,7 +146,7 @@ static bool run_with_wrong(const char *script, const char *name, const char *con
     return reply->type == REDIS_REPLY_ERROR;
 }
 
-START_TEST(keys_of_another_type_change_nothing)
+TEST(keys_of_another_type_change_nothing)
 {
     int failed = 0;
 
@@ -168,10 +164,9 @@ START_TEST(keys_of_another_type_change_nothing)
     }
     ck_assert_int_gt(failed, 300);
 }
-END_TEST
 
 /* Those of groups are no keys of a call, and only read where jobs have one. */
-START_TEST(keys_of_groups_of_another_type_change_nothing)
+TEST(keys_of_groups_of_another_type_change_nothing)
 {
     static const char *const names[] = { "fair", "groups" };
     int failed = 0;
@@ -188,16 +183,14 @@ START_TEST(keys_of_groups_of_another_type_change_nothing)
     }
     ck_assert_int_gt(failed, 80);
 }
-END_TEST
 
-START_TEST(a_pause_outlives_a_resume_that_failed)
+TEST(a_pause_outlives_a_resume_that_failed)
 {
     run("pause", NULL);
     ask("SET %s 1", key("ready"));
     run_error("resume", NULL);
     ck_assert_int_eq(size_of("paused"), 1);
 }
-END_TEST
 
 /* ---- junk where numbers should be */
 
@@ -209,7 +202,7 @@ static void spoil(const char *hash, const char *junk)
         ask("HSET %s %s %s", key(hash), fields->element[f]->str, junk);
 }
 
-START_TEST(junk_beside_jobs_stops_nothing)
+TEST(junk_beside_jobs_stops_nothing)
 {
     static const char *const junk[] = {
         "x", "nan", "", "1.5", "\n\n=\n", "9223372036854775807", "a\n", "-inf", "a=b", "1e99"
@@ -229,9 +222,8 @@ START_TEST(junk_beside_jobs_stops_nothing)
         }
     }
 }
-END_TEST
 
-START_TEST(junk_counts_begin_anew)
+TEST(junk_counts_begin_anew)
 {
     static const char *const junk[] = { "nan", "inf", "x", "1e99", "" };
 
@@ -254,11 +246,10 @@ START_TEST(junk_counts_begin_anew)
         check_sums();
     }
 }
-END_TEST
 
 /* ---- scripts themselves */
 
-START_TEST(the_table_knows_the_sha1_of_each_script)
+TEST(the_table_knows_the_sha1_of_each_script)
 {
     int toured = 0;
 
@@ -272,9 +263,8 @@ START_TEST(the_table_knows_the_sha1_of_each_script)
         ck_assert_str_eq(ask("SCRIPT LOAD %b", row->text, row->len)->str, row->sha);
     }
 }
-END_TEST
 
-START_TEST(after_script_flush_nothing_has_run)
+TEST(after_script_flush_nothing_has_run)
 {
     uint64_t before;
 
@@ -295,9 +285,8 @@ START_TEST(after_script_flush_nothing_has_run)
     }
     check_sums();
 }
-END_TEST
 
-START_TEST(wrong_numbers_of_keys_and_arguments_are_refused)
+TEST(wrong_numbers_of_keys_and_arguments_are_refused)
 {
     uint64_t before;
 
@@ -335,26 +324,4 @@ START_TEST(wrong_numbers_of_keys_and_arguments_are_refused)
         }
     }
     ck_assert_uint_eq(digest(), before);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        a_full_redis_refuses_push_alone,
-        a_full_redis_lets_all_else_go_on,
-        a_full_redis_is_drained_by_its_workers,
-        a_stock_sells_on_a_full_redis,
-        keys_of_another_type_change_nothing,
-        keys_of_groups_of_another_type_change_nothing,
-        a_pause_outlives_a_resume_that_failed,
-        junk_beside_jobs_stops_nothing,
-        junk_counts_begin_anew,
-        the_table_knows_the_sha1_of_each_script,
-        after_script_flush_nothing_has_run,
-        wrong_numbers_of_keys_and_arguments_are_refused,
-        NULL,
-    };
-
-    return harness_main("faults", tests);
 }

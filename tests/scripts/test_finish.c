@@ -39,7 +39,7 @@ static void check_left(const char *state, int attempt, double after, const char 
     ck_assert_int_eq(ask("LLEN " RESULT)->integer, 1);
 }
 
-START_TEST(done_leaves_its_value)
+TEST(done_leaves_its_value)
 {
     double before = now();
     long long ttl;
@@ -54,10 +54,9 @@ START_TEST(done_leaves_its_value)
     ck_assert_int_eq(stat_of("done"), 1);
     check_sums();
 }
-END_TEST
 
 /* It is not the only job of its token: that is another way through the script. */
-START_TEST(done_beside_others)
+TEST(done_beside_others)
 {
     for (int i = 0; i < 2; i++) {
         push("a");
@@ -75,9 +74,8 @@ START_TEST(done_beside_others)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(dead_leaves_its_error)
+TEST(dead_leaves_its_error)
 {
     double before = now();
 
@@ -90,19 +88,17 @@ START_TEST(dead_leaves_its_error)
                      text("dead %s %s", element(), field("records", "a")));
     check_sums();
 }
-END_TEST
 
 /* Its attempts were used up: the last error stays, and is what is left. */
-START_TEST(dead_unrun_leaves_the_last_error)
+TEST(dead_unrun_leaves_the_last_error)
 {
     hold("a");
     note("e", "a", "{\"kind\":\"timeout\"}");
     run("finish", mine("a"), "unrun", "", "60", NULL);
     check_left("dead", 1, 0, "{\"kind\":\"timeout\"}");
 }
-END_TEST
 
-START_TEST(lost_leaves_nothing)
+TEST(lost_leaves_nothing)
 {
     hold("a");
     run("ack", mine("a"), NULL);
@@ -111,9 +107,8 @@ START_TEST(lost_leaves_nothing)
     ck_assert_int_eq(ask("EXISTS " RESULT)->integer, 0);
     ck_assert_int_eq(stat_of("done"), 1);
 }
-END_TEST
 
-START_TEST(a_later_one_replaces_it)
+TEST(a_later_one_replaces_it)
 {
     hold("a");
     run("finish", mine("a"), "done", "1", "60", NULL);
@@ -124,10 +119,9 @@ START_TEST(a_later_one_replaces_it)
     run("finish", mine("a"), "done", "2", "60", NULL);
     check_left("done", 1, 0, "2");
 }
-END_TEST
 
 /* All who wait get it at once, and the expiry stays. */
-START_TEST(who_waits_leaves_it_there)
+TEST(who_waits_leaves_it_there)
 {
     enum { WAITERS = 3 };
     redisContext *waiters[WAITERS];
@@ -154,9 +148,8 @@ START_TEST(who_waits_leaves_it_there)
     check_left("done", 2, 0, "7");
     ck_assert_int_gt(ask("PTTL " RESULT)->integer, 0);
 }
-END_TEST
 
-START_TEST(refusals)
+TEST(refusals)
 {
     uint64_t before;
 
@@ -169,7 +162,6 @@ START_TEST(refusals)
     run_error("finish", mine("a"), "done", "1", "315360001", NULL);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* ---- many in a call */
 
@@ -207,7 +199,7 @@ static void check_result(const char *id, int attempt, double after, const char *
 }
 
 /* a has failed once before, c is pushed again while it runs, d was in Redis before. */
-START_TEST(many_leave_their_values)
+TEST(many_leave_their_values)
 {
     double before = now();
     long long ttl;
@@ -239,9 +231,8 @@ START_TEST(many_leave_their_values)
     ck_assert_int_eq(size_of("done") + size_of("kept"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(many_but_some_are_lost)
+TEST(many_but_some_are_lost)
 {
     for (char id = 'a'; id <= 'c'; id++)
         push(text("%c", id));
@@ -262,9 +253,8 @@ START_TEST(many_but_some_are_lost)
     ck_assert_int_eq(stat_of("done"), 3);
     check_sums();
 }
-END_TEST
 
-START_TEST(many_are_kept)
+TEST(many_are_kept)
 {
     const char *kept, *line;
     double before = now();
@@ -298,10 +288,9 @@ START_TEST(many_are_kept)
                           value_in(field("kept", "b"), "k")));
     check_sums();
 }
-END_TEST
 
 /* Many at once are not more than are kept. */
-START_TEST(many_more_than_are_kept)
+TEST(many_more_than_are_kept)
 {
     for (int i = 0; i < 300; i++)
         push(text("j%d", i));
@@ -315,10 +304,9 @@ START_TEST(many_more_than_are_kept)
     ck_assert_int_eq((int)ask("HLEN %s", key("kept"))->integer, 7);
     check_sums();
 }
-END_TEST
 
 /* Another program's key in place of a result holds up nobody else. */
-START_TEST(many_refusals)
+TEST(many_refusals)
 {
     static const char *const wrong[][3] = { { "0", "0", "0.0001" }, { "0", "0", "315360001" },
                                             { "0", "0", "nan" },    { "-1", "60", "60" },
@@ -339,7 +327,6 @@ START_TEST(many_refusals)
     check_result("a", 2, 0, "}\n1");
     check_sums();
 }
-END_TEST
 
 /* ---- kept jobs */
 
@@ -354,7 +341,7 @@ static void keep(const char *id, const char *most, const char *life)
         flat(run("finish", mine(id), "done", "null", "0", most, life, NOTE, "", "", NULL)), "");
 }
 
-START_TEST(done_and_kept)
+TEST(done_and_kept)
 {
     double before = now();
     const char *kept, *line;
@@ -376,18 +363,16 @@ START_TEST(done_and_kept)
     run("finish", mine("a"), "done", "null", "0", "10", "1", NOTE, "", "", NULL); /* it is LOST */
     ck_assert_double_ge(score("done", "a"), before + 60.5);
 }
-END_TEST
 
-START_TEST(kept_with_a_result)
+TEST(kept_with_a_result)
 {
     hold("a");
     run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, "", "", NULL);
     check_left("done", 2, 0, "7");
     ck_assert_int_eq(size_of("done") + size_of("kept"), 2);
 }
-END_TEST
 
-START_TEST(kept_are_shown)
+TEST(kept_are_shown)
 {
     const char *record;
 
@@ -402,9 +387,8 @@ START_TEST(kept_are_shown)
     push("a"); /* again: that one is shown now */
     ck_assert_str_eq(run("show", "a", NULL)->element[0]->str, "ready");
 }
-END_TEST
 
-START_TEST(kept_up_to_a_number)
+TEST(kept_up_to_a_number)
 {
     for (char id = 'a'; id <= 'e'; id++)
         keep(text("%c", id), "3", "60");
@@ -415,9 +399,8 @@ START_TEST(kept_up_to_a_number)
     keep("f", "1", "60"); /* in its own place */
     ck_assert_int_eq(size_of("done") + size_of("kept"), 2);
 }
-END_TEST
 
-START_TEST(kept_ones_go)
+TEST(kept_ones_go)
 {
     for (char id = 'a'; id <= 'f'; id++)
         keep(text("%c", id), "10", "60");
@@ -437,9 +420,8 @@ START_TEST(kept_ones_go)
     ck_assert_str_eq(flat(run("forget", NULL)), "0");
     ck_assert_int_eq(size_of("done") + size_of("kept"), 0);
 }
-END_TEST
 
-START_TEST(keeping_refused)
+TEST(keeping_refused)
 {
     static const char *const wrong[][5] = {
         { "done", "0", "1.5", "60", NOTE }, { "done", "0", "10", "0", NOTE },
@@ -460,7 +442,6 @@ START_TEST(keeping_refused)
     run_error("finish", mine("a"), "done", "1", "0", "10", "60", NOTE, "", "", NULL);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* ---- hooks */
 
@@ -488,7 +469,7 @@ static const char *check_hook(const char *id, const char *ending, const char *re
     return name;
 }
 
-START_TEST(done_with_a_hook)
+TEST(done_with_a_hook)
 {
     hold("a");
     end("a", "done", "[7]");
@@ -500,9 +481,8 @@ START_TEST(done_with_a_hook)
     run("migrate", "10", NULL);
     ck_assert_int_eq(size_of("ready"), 1);
 }
-END_TEST
 
-START_TEST(dead_with_a_hook)
+TEST(dead_with_a_hook)
 {
     hold("a");
     end("a", "ran", ERROR);
@@ -510,10 +490,9 @@ START_TEST(dead_with_a_hook)
     ck_assert_str_eq(members("dead"), "a");
     check_sums();
 }
-END_TEST
 
 /* Each time that it is dead. */
-START_TEST(dead_again_with_a_hook)
+TEST(dead_again_with_a_hook)
 {
     for (int i = 1; i <= 3; i++) {
         hold("a");
@@ -524,18 +503,16 @@ START_TEST(dead_again_with_a_hook)
     ck_assert_int_eq(stat_of("pushed"), 6);
     check_sums();
 }
-END_TEST
 
-START_TEST(hook_beside_the_rest)
+TEST(hook_beside_the_rest)
 {
     hold("a");
     run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, "h", ABOUT, NULL);
     check_left("done", 2, 0, "7");
     ck_assert_int_eq(size_of("done") + size_of("kept") + size_of("delayed"), 3);
 }
-END_TEST
 
-START_TEST(lost_has_no_hook)
+TEST(lost_has_no_hook)
 {
     hold("a");
     run("ack", mine("a"), NULL);
@@ -546,10 +523,9 @@ START_TEST(lost_has_no_hook)
     ck_assert_int_eq(size_of("delayed"), 0);
     check_sums();
 }
-END_TEST
 
 /* Somebody has put its id into ready by hand, so two tokens have it. */
-START_TEST(two_owners_one_hook)
+TEST(two_owners_one_hook)
 {
     hold("a");
     ask("ZADD %s 1 a", key("ready"));
@@ -559,10 +535,9 @@ START_TEST(two_owners_one_hook)
     ck_assert_int_eq(size_of("delayed"), 1);
     check_sums();
 }
-END_TEST
 
 /* Its id was pushed again: it is not dead, but replaced. */
-START_TEST(replaced_has_no_hook)
+TEST(replaced_has_no_hook)
 {
     hold("a");
     ck_assert_str_eq(flat(run("push", "0", "again", "a", "", "0", "{\"n\":1}", NULL)), "AGAIN");
@@ -570,9 +545,8 @@ START_TEST(replaced_has_no_hook)
     ck_assert_str_eq(members("delayed"), "a");
     check_sums();
 }
-END_TEST
 
-START_TEST(hooks_of_odd_ids)
+TEST(hooks_of_odd_ids)
 {
     char longest[201];
     const char *name;
@@ -591,9 +565,8 @@ START_TEST(hooks_of_odd_ids)
     ck_assert_int_eq((int)strlen(name), 40 + (int)strlen(".dead.") + 16);
     ck_assert_msg(strstr(field("jobs", name), text("\"hook_of\":\"%s\"", longest)), "%s", name);
 }
-END_TEST
 
-START_TEST(hook_tells_the_migrators)
+TEST(hook_tells_the_migrators)
 {
     redisContext *other = server_connect(&harness_server);
     redisReply *reply = redisCommand(other, "SUBSCRIBE later:{q}:due");
@@ -606,9 +579,8 @@ START_TEST(hook_tells_the_migrators)
     freeReplyObject(reply);
     redisFree(other);
 }
-END_TEST
 
-START_TEST(hook_on_a_full_redis)
+TEST(hook_on_a_full_redis)
 {
     hold("a");
     ask("CONFIG SET maxmemory 1");
@@ -617,9 +589,8 @@ START_TEST(hook_on_a_full_redis)
     check_hook("a", "done", "\"attempts\":2,\"error\":null,\"value\":1");
     check_sums();
 }
-END_TEST
 
-START_TEST(hooks_refused)
+TEST(hooks_refused)
 {
     char longer[130];
     const char *wrong[] = { "a b", "\"", "a*", longer, "@q", "a@b:c", "a@b@c" };
@@ -641,11 +612,10 @@ START_TEST(hooks_refused)
     run_error("finish", mine("a"), "done", "1", "0", "0", "0", "", "h@other", ABOUT, NULL);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* ---- progress */
 
-START_TEST(progress_is_kept)
+TEST(progress_is_kept)
 {
     const char *text;
 
@@ -662,9 +632,8 @@ START_TEST(progress_is_kept)
     run("ack", mine("a"), NULL);
     ck_assert_int_eq(size_of("records"), 0);
 }
-END_TEST
 
-START_TEST(progress_of_what_is_lost)
+TEST(progress_of_what_is_lost)
 {
     uint64_t before;
 
@@ -677,10 +646,9 @@ START_TEST(progress_of_what_is_lost)
     run("progress", mine("a"), "\"done\":1}", "", "", NULL);
     ck_assert_int_eq(size_of("records"), 0);
 }
-END_TEST
 
 /* A checkpoint is there until the job is done, and not among what is kept of it. */
-START_TEST(a_checkpoint_is_kept)
+TEST(a_checkpoint_is_kept)
 {
     hold("a");
     ck_assert_str_eq(flat(run("progress", mine("a"), "", "{\n\"page\":3}", "", NULL)), "");
@@ -702,11 +670,10 @@ START_TEST(a_checkpoint_is_kept)
     ck_assert_int_eq(size_of("records"), 0);
     ck_assert_ptr_null(strstr(flat(ask("HGET %s a", key("kept"))), "m=4"));
 }
-END_TEST
 
 /* As new, with document, priority and group; but not what is a job again or of a flow, nor more
  * than the queue may have. */
-START_TEST(kept_run_again)
+TEST(kept_run_again)
 {
     const char *const ids[] = { "a", "b", "c", "d", "e" };
 
@@ -736,48 +703,4 @@ START_TEST(kept_run_again)
     ck_assert_int_eq(size_of("done"), 3);
     ck_assert_int_eq(size_of("kept"), 3);
     check_sums();
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        done_leaves_its_value,
-        done_beside_others,
-        dead_leaves_its_error,
-        dead_unrun_leaves_the_last_error,
-        lost_leaves_nothing,
-        a_later_one_replaces_it,
-        who_waits_leaves_it_there,
-        refusals,
-        many_leave_their_values,
-        many_but_some_are_lost,
-        many_are_kept,
-        many_more_than_are_kept,
-        many_refusals,
-        done_and_kept,
-        kept_with_a_result,
-        kept_are_shown,
-        kept_up_to_a_number,
-        kept_ones_go,
-        keeping_refused,
-        kept_run_again,
-        done_with_a_hook,
-        dead_with_a_hook,
-        dead_again_with_a_hook,
-        hook_beside_the_rest,
-        lost_has_no_hook,
-        two_owners_one_hook,
-        replaced_has_no_hook,
-        hooks_of_odd_ids,
-        hook_tells_the_migrators,
-        hook_on_a_full_redis,
-        hooks_refused,
-        progress_is_kept,
-        progress_of_what_is_lost,
-        a_checkpoint_is_kept,
-        NULL,
-    };
-
-    return harness_main("finish", tests);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-START_TEST(a_chain_runs_one_after_the_other)
+TEST(a_chain_runs_one_after_the_other)
 {
     flow("1");
     job("c", "b", "done");
@@ -23,9 +23,8 @@ START_TEST(a_chain_runs_one_after_the_other)
     ck_assert_int_eq(size_of("records"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(it_waits_for_all_that_it_names)
+TEST(it_waits_for_all_that_it_names)
 {
     flow("1");
     job("d", "a,b", "done");
@@ -38,9 +37,8 @@ START_TEST(it_waits_for_all_that_it_names)
     done("d");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_batch_has_three_callbacks)
+TEST(a_batch_has_three_callbacks)
 {
     flow("0");
     job("ok", "*", "done");
@@ -64,9 +62,8 @@ START_TEST(a_batch_has_three_callbacks)
     done("over");
     ck_assert_double_lt(score("flows", "f"), now() + 61);
 }
-END_TEST
 
-START_TEST(dead_blocks_and_kick_goes_on)
+TEST(dead_blocks_and_kick_goes_on)
 {
     flow("1");
     job("ok", "*", "done");
@@ -91,7 +88,6 @@ START_TEST(dead_blocks_and_kick_goes_on)
     ck_assert_str_eq(members("ready"), "ok over");
     check_sums();
 }
-END_TEST
 
 /* Nobody can do what is gone. */
 static void check_gone(const char *reason)
@@ -119,31 +115,28 @@ static void three(void)
 
 #define GONE "needs step a of flow f, which was cancelled, purged, expired or trimmed"
 
-START_TEST(gone_by_cancel)
+TEST(gone_by_cancel)
 {
     three();
     ck_assert_str_eq(flat(run("cancel", "a", NULL)), "ready");
     check_gone(GONE);
 }
-END_TEST
 
-START_TEST(gone_by_expire)
+TEST(gone_by_expire)
 {
     three();
     run("expire", member(begin("a"), "a"), NULL);
     check_gone(GONE);
 }
-END_TEST
 
-START_TEST(gone_by_purge)
+TEST(gone_by_purge)
 {
     three();
     run("purge", "ready", "500", NULL);
     check_gone(GONE);
 }
-END_TEST
 
-START_TEST(gone_by_trim)
+TEST(gone_by_trim)
 {
     three();
     fails("a");
@@ -151,17 +144,15 @@ START_TEST(gone_by_trim)
     run("trim", "0", "1000", "500", NULL);
     check_gone(GONE);
 }
-END_TEST
 
-START_TEST(gone_by_act)
+TEST(gone_by_act)
 {
     three();
     run("act", "cancel", "ready", "", "a", "", NULL);
     check_gone(GONE);
 }
-END_TEST
 
-START_TEST(a_step_that_never_came)
+TEST(a_step_that_never_came)
 {
     flow("0");
     job("b", "a", "done");
@@ -173,9 +164,8 @@ START_TEST(a_step_that_never_came)
     ck_assert_ptr_nonnull(strstr(noted("e", "b"), "needs step a of flow f, which does not exist"));
     check_sums();
 }
-END_TEST
 
-START_TEST(kick_runs_one_that_waits)
+TEST(kick_runs_one_that_waits)
 {
     push_pair();
     ck_assert_str_eq(flat(run("kick", "b", NULL)), "waiting");
@@ -185,9 +175,8 @@ START_TEST(kick_runs_one_that_waits)
     ck_assert_int_eq(stat_of("done"), 2);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_delay_counts_from_then)
+TEST(a_delay_counts_from_then)
 {
     flow("1");
     job_as("b", "b", "a", "+100", "7");
@@ -198,7 +187,6 @@ START_TEST(a_delay_counts_from_then)
     ck_assert_double_gt(score("delayed", "b"), now() + 90);
     ck_assert_str_eq(noted("p", "b"), "7");
 }
-END_TEST
 
 /* One with a priority, and perhaps a group. */
 static void ranked(const char *step, const char *after, const char *priority)
@@ -206,7 +194,7 @@ static void ranked(const char *step, const char *after, const char *priority)
     job_as(step, step, after, "", priority);
 }
 
-START_TEST(what_may_run_is_ready_at_once)
+TEST(what_may_run_is_ready_at_once)
 {
     flow("1");
     job("b", "a", "done");
@@ -222,9 +210,8 @@ START_TEST(what_may_run_is_ready_at_once)
     ck_assert_int_eq(size_of("wake"), 1);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_paused_queue_gets_no_wake)
+TEST(a_paused_queue_gets_no_wake)
 {
     char token;
 
@@ -238,10 +225,9 @@ START_TEST(a_paused_queue_gets_no_wake)
     run("resume", NULL);
     done("b");
 }
-END_TEST
 
 /* The first that may run now is handed out in the same call. */
-START_TEST(a_step_takes_what_it_frees)
+TEST(a_step_takes_what_it_frees)
 {
     const redisReply *reply;
 
@@ -266,10 +252,9 @@ START_TEST(a_step_takes_what_it_frees)
     ck_assert_int_eq(size_of("ready") + size_of("wake"), 0);
     check_sums();
 }
-END_TEST
 
 /* Of very many the rest becomes ready by migrate. */
-START_TEST(no_more_than_500_at_once)
+TEST(no_more_than_500_at_once)
 {
     flow("0");
     for (int i = 0; i < 6; i++)
@@ -293,10 +278,9 @@ START_TEST(no_more_than_500_at_once)
     ck_assert_int_eq(size_of("ready"), 600);
     check_sums();
 }
-END_TEST
 
 /* Of what one call ends, some are steps, and some belong to two flows. */
-START_TEST(many_are_done_at_once)
+TEST(many_are_done_at_once)
 {
     flow("1");
     job("ok", "*", "done");
@@ -330,10 +314,9 @@ START_TEST(many_are_done_at_once)
     ck_assert_double_lt(score("flows", "f"), now() + 61);
     ck_assert_double_lt(score("flows", "g"), now() + 61);
 }
-END_TEST
 
 /* They take turns with those of other groups. */
-START_TEST(its_group_has_its_share)
+TEST(its_group_has_its_share)
 {
     flow("1");
     for (int i = 0; i < 3; i++)
@@ -351,10 +334,9 @@ START_TEST(its_group_has_its_share)
         done(*id);
     check_sums();
 }
-END_TEST
 
 /* All is checked first; and a full Redis lets it go on. */
-START_TEST(an_end_that_cannot_be_told_is_none)
+TEST(an_end_that_cannot_be_told_is_none)
 {
     static const char *const wrong[] = { "ready", "fair", "delayed", "dead", "waiting" };
     const char *held;
@@ -383,9 +365,8 @@ START_TEST(an_end_that_cannot_be_told_is_none)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(what_cannot_be)
+TEST(what_cannot_be)
 {
     flow("1");
     job("a", "b,b/", "done");
@@ -400,32 +381,4 @@ START_TEST(what_cannot_be)
     job_as("other", "a", "", "", "0");
     ck_assert_ptr_nonnull(strstr(run_error("flow_push", NULL), "step a is job a"));
     ck_assert_int_eq(stat_of("pushed"), 1);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = { a_chain_runs_one_after_the_other,
-                                   it_waits_for_all_that_it_names,
-                                   a_batch_has_three_callbacks,
-                                   dead_blocks_and_kick_goes_on,
-                                   gone_by_cancel,
-                                   gone_by_expire,
-                                   gone_by_purge,
-                                   gone_by_trim,
-                                   gone_by_act,
-                                   a_step_that_never_came,
-                                   kick_runs_one_that_waits,
-                                   a_delay_counts_from_then,
-                                   what_may_run_is_ready_at_once,
-                                   a_paused_queue_gets_no_wake,
-                                   a_step_takes_what_it_frees,
-                                   no_more_than_500_at_once,
-                                   many_are_done_at_once,
-                                   its_group_has_its_share,
-                                   an_end_that_cannot_be_told_is_none,
-                                   what_cannot_be,
-                                   NULL };
-
-    return harness_main("flow", tests);
 }

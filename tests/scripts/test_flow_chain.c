@@ -184,7 +184,7 @@ static const char *begin_all(void)
     return id;
 }
 
-START_TEST(every_way_leaves_the_same)
+TEST(every_way_leaves_the_same)
 {
     int ended = 0;
 
@@ -206,11 +206,10 @@ START_TEST(every_way_leaves_the_same)
     ck_assert_int_gt(ended, 10 * ROUNDS);
     ck_assert_int_gt(given, ROUNDS);
 }
-END_TEST
 
 /* ---- a value goes along the short way, too */
 
-START_TEST(a_value_is_handed_on)
+TEST(a_value_is_handed_on)
 {
     flow("1");
     job("c", "b", "done");
@@ -229,11 +228,10 @@ START_TEST(a_value_is_handed_on)
     ck_assert_int_eq(size_of("flow:f:values"), 1);
     check_sums();
 }
-END_TEST
 
 /* ---- all is looked at before the first write */
 
-START_TEST(an_end_that_cannot_be_told_is_none)
+TEST(an_end_that_cannot_be_told_is_none)
 {
     static const char *const wrong[] = { "ready", "fair", "waiting", "flow:f" };
     char of = 0;
@@ -263,10 +261,9 @@ START_TEST(an_end_that_cannot_be_told_is_none)
     ck_assert_int_eq(stat_of("reserved"), 2);
     check_sums();
 }
-END_TEST
 
 /* Where places go by groups, migrate gives them. */
-START_TEST(a_group_gets_its_place)
+TEST(a_group_gets_its_place)
 {
     const char *of;
 
@@ -281,10 +278,9 @@ START_TEST(a_group_gets_its_place)
     done("b");
     check_sums();
 }
-END_TEST
 
 /* A queue that is paused hands out nothing. */
-START_TEST(a_paused_queue_keeps_it)
+TEST(a_paused_queue_keeps_it)
 {
     char of;
 
@@ -300,15 +296,4 @@ START_TEST(a_paused_queue_keeps_it)
     check_sums();
     run("resume", NULL);
     done("b");
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        every_way_leaves_the_same, a_value_is_handed_on,    an_end_that_cannot_be_told_is_none,
-        a_group_gets_its_place,    a_paused_queue_keeps_it, NULL
-    };
-
-    return harness_main("flow_chain", tests);
 }

@@ -3,7 +3,7 @@
  */
 #include "flow.h"
 
-START_TEST(pushed_again_adds_what_is_missing)
+TEST(pushed_again_adds_what_is_missing)
 {
     flow("0");
     job("b", "a", "done");
@@ -23,9 +23,8 @@ START_TEST(pushed_again_adds_what_is_missing)
     ck_assert_str_eq(pushed(), "EXISTS done");
     ck_assert_int_eq(stat_of("pushed"), 3);
 }
-END_TEST
 
-START_TEST(closed_but_for_those_inside)
+TEST(closed_but_for_those_inside)
 {
     flow("1");
     job("a", "", "done");
@@ -42,9 +41,8 @@ START_TEST(closed_but_for_those_inside)
     ck_assert_str_eq(pushed(), "CLOSED");
     done("b");
 }
-END_TEST
 
-START_TEST(named_twice_it_counts_once)
+TEST(named_twice_it_counts_once)
 {
     push("a");
     flow("1");
@@ -59,9 +57,8 @@ START_TEST(named_twice_it_counts_once)
     done("b");
     ck_assert_double_lt(score("flows", "f"), now() + 61);
 }
-END_TEST
 
-START_TEST(a_job_that_was_there_belongs_to_both)
+TEST(a_job_that_was_there_belongs_to_both)
 {
     push("a");
     flow("1");
@@ -78,7 +75,6 @@ START_TEST(a_job_that_was_there_belongs_to_both)
     ck_assert_str_eq(members("ready"), "b c");
     check_sums();
 }
-END_TEST
 
 /* Pushes job d, which waits in flow f, for flow g as well, and there w, which waits for d. */
 static void push_d_for_g(const char *when)
@@ -90,7 +86,7 @@ static void push_d_for_g(const char *when)
     check_sums();
 }
 
-START_TEST(one_that_waits_in_another_flow)
+TEST(one_that_waits_in_another_flow)
 {
     flow("1");
     job("d", "a", "done");
@@ -105,10 +101,9 @@ START_TEST(one_that_waits_in_another_flow)
     ck_assert_str_eq(field("flow:g", "done"), "2");
     check_sums();
 }
-END_TEST
 
 /* In the second flow it has no step; what it names there does not matter, since it is as it was. */
-START_TEST(one_without_a_step_that_waits_in_another_flow)
+TEST(one_without_a_step_that_waits_in_another_flow)
 {
     flow("1");
     job("d", "a", "done");
@@ -124,9 +119,8 @@ START_TEST(one_without_a_step_that_waits_in_another_flow)
     ck_assert_str_eq(field("flow:g", "done"), "2");
     check_sums();
 }
-END_TEST
 
-START_TEST(one_that_another_flow_buries)
+TEST(one_that_another_flow_buries)
 {
     flow("1");
     job("d", "a", "done");
@@ -139,9 +133,8 @@ START_TEST(one_that_another_flow_buries)
     done("w");
     check_sums();
 }
-END_TEST
 
-START_TEST(one_that_another_flow_does_not_need)
+TEST(one_that_another_flow_does_not_need)
 {
     flow("1");
     job("d", "a", "failed");
@@ -154,10 +147,9 @@ START_TEST(one_that_another_flow_does_not_need)
     ck_assert_double_lt(score("flows", "g"), now() + 61); /* it has ended */
     check_sums();
 }
-END_TEST
 
 /* What did not fit is pushed by the same call again, and the flow is closed then. */
-START_TEST(a_full_queue_leaves_it_open)
+TEST(a_full_queue_leaves_it_open)
 {
     ask("HSET later:{q}:stats max_jobs 2");
     flow("1");
@@ -179,10 +171,9 @@ START_TEST(a_full_queue_leaves_it_open)
     done("c");
     check_sums();
 }
-END_TEST
 
 /* Somebody has put a job that waits into `ready` by hand. */
-START_TEST(one_that_a_plain_zadd_names)
+TEST(one_that_a_plain_zadd_names)
 {
     push_pair();
     ask("ZADD later:{q}:ready 1 b");
@@ -192,9 +183,8 @@ START_TEST(one_that_a_plain_zadd_names)
     ck_assert_int_eq(count_of_flow("done"), 2);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_replaced_one_is_still_of_the_flow)
+TEST(a_replaced_one_is_still_of_the_flow)
 {
     push_pair();
     ck_assert_str_eq(flat(run("push", "0", "replace", "a", "", "5", "{}", NULL)), "REPLACED");
@@ -202,9 +192,8 @@ START_TEST(a_replaced_one_is_still_of_the_flow)
     done("b");
     check_sums();
 }
-END_TEST
 
-START_TEST(told_twice_counts_once)
+TEST(told_twice_counts_once)
 {
     flow("1");
     job("over", "*", "ended");
@@ -218,9 +207,8 @@ START_TEST(told_twice_counts_once)
     ck_assert_int_eq(count_of_flow("done"), 1);
     ck_assert_int_eq(count_of_flow("gone"), 0);
 }
-END_TEST
 
-START_TEST(an_old_name_is_free_again)
+TEST(an_old_name_is_free_again)
 {
     flow("1");
     job("a", "", "done");
@@ -235,25 +223,4 @@ START_TEST(an_old_name_is_free_again)
     ck_assert_str_eq(pushed(), "PUSHED");
     ck_assert_int_eq(count_of_flow("done"), 0);
     check_sums();
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = { pushed_again_adds_what_is_missing,
-                                   closed_but_for_those_inside,
-                                   a_job_that_was_there_belongs_to_both,
-                                   named_twice_it_counts_once,
-                                   one_that_waits_in_another_flow,
-                                   one_without_a_step_that_waits_in_another_flow,
-                                   one_that_another_flow_buries,
-                                   one_that_another_flow_does_not_need,
-                                   a_full_queue_leaves_it_open,
-                                   one_that_a_plain_zadd_names,
-                                   a_replaced_one_is_still_of_the_flow,
-                                   told_twice_counts_once,
-                                   an_old_name_is_free_again,
-                                   NULL };
-
-    return harness_main("flow_known", tests);
 }

@@ -15,7 +15,7 @@ static const char *gets(const char *id, const char *most)
     return flat(run("values", "f", id, most, NULL));
 }
 
-START_TEST(values_go_along)
+TEST(values_go_along)
 {
     flow("1");
     job("c", "a,b,x", "ended");
@@ -37,9 +37,8 @@ START_TEST(values_go_along)
     ck_assert_str_eq(gets("none", "1048576"), "");
     check_sums();
 }
-END_TEST
 
-START_TEST(values_of_many_go_along)
+TEST(values_of_many_go_along)
 {
     flow("1");
     job("c", "a,b,x", "ended");
@@ -58,10 +57,9 @@ START_TEST(values_of_many_go_along)
     ck_assert_str_eq(members("ready"), "c");
     check_sums();
 }
-END_TEST
 
 /* It is the same in its second attempt. */
-START_TEST(values_outlive_an_attempt)
+TEST(values_outlive_an_attempt)
 {
     char token;
 
@@ -79,9 +77,8 @@ START_TEST(values_outlive_an_attempt)
     pushed();
     ck_assert_int_eq(ask("EXISTS %s", key("flow:f:values"))->integer, 0);
 }
-END_TEST
 
-START_TEST(values_have_room)
+TEST(values_have_room)
 {
     const char *big =
         text("\"%.*s\"", 60, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
@@ -99,10 +96,9 @@ START_TEST(values_have_room)
     ck_assert_str_eq(gets("d", "0"), " a nil b nil c nil");
     ck_assert_ptr_nonnull(strstr(run_error("values", "f", "d", "1048577", NULL), "ERR values"));
 }
-END_TEST
 
 /* A flow that is open may get one that waits for it. */
-START_TEST(values_for_those_who_come_later)
+TEST(values_for_those_who_come_later)
 {
     flow("0");
     job("a", "", "done");
@@ -113,9 +109,8 @@ START_TEST(values_for_those_who_come_later)
     ck_assert_str_eq(pushed(), "WAITING");
     ck_assert_str_eq(gets("b", "100"), " a 5");
 }
-END_TEST
 
-START_TEST(lost_gives_nothing)
+TEST(lost_gives_nothing)
 {
     char token;
 
@@ -127,10 +122,9 @@ START_TEST(lost_gives_nothing)
     gives("a", "6");
     ck_assert_str_eq(gets("b", "100"), " a 6");
 }
-END_TEST
 
 /* `*` gets counts, and who failed: first those who failed first. */
-START_TEST(all_get_the_counts)
+TEST(all_get_the_counts)
 {
     flow("1");
     job("end", "*", "ended");
@@ -153,10 +147,9 @@ START_TEST(all_get_the_counts)
                      "\"gone\":2,\"skipped\":0,\"failed\":[\"b\"]}");
     check_sums();
 }
-END_TEST
 
 /* What others have put there hinders no job. */
-START_TEST(values_of_another_type)
+TEST(values_of_another_type)
 {
     flow("1");
     job("b", "a", "done");
@@ -170,11 +163,10 @@ START_TEST(values_of_another_type)
     done("b");
     check_sums();
 }
-END_TEST
 
 /* A later job of its id is of the flow if the one before did not end well; then it gets the same.
  */
-START_TEST(values_of_one_that_is_replaced)
+TEST(values_of_one_that_is_replaced)
 {
     push_pair();
     gives("a", "5");
@@ -186,21 +178,4 @@ START_TEST(values_of_one_that_is_replaced)
     ck_assert_str_eq(gets("b", "100"), " a 5");
     done("b");
     ck_assert_int_eq(size_of("records"), 0);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = { values_go_along,
-                                   values_of_many_go_along,
-                                   values_outlive_an_attempt,
-                                   values_have_room,
-                                   values_for_those_who_come_later,
-                                   lost_gives_nothing,
-                                   all_get_the_counts,
-                                   values_of_another_type,
-                                   values_of_one_that_is_replaced,
-                                   NULL };
-
-    return harness_main("flow_values", tests);
 }

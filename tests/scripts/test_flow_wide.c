@@ -123,7 +123,9 @@ static void two(const char *when)
 
 /* ---- tests */
 
-START_TEST(one_after_the_other)
+AT_START(flow_lies_in("r"));
+
+TEST(one_after_the_other)
 {
     two("done");
     on_queue("r");
@@ -143,7 +145,6 @@ START_TEST(one_after_the_other)
     ck_assert_int_eq(size_of("records"), 0);
     ck_assert_int_eq(stat_of("pushed"), 2);
 }
-END_TEST
 
 /* What a step has left is there for who waits for it, wherever either lies. */
 static void leaves(const char *id, const char *value)
@@ -158,7 +159,7 @@ static const char *values_of(const char *id)
     return flat(run("values", "f", id, "1048576", NULL));
 }
 
-START_TEST(values_go_along)
+TEST(values_go_along)
 {
     struct load left;
 
@@ -188,10 +189,9 @@ START_TEST(values_go_along)
     move();
     nothing_is_left();
 }
-END_TEST
 
 /* Zero bytes are no JSON, but somebody may leave them. Movers could not take them. */
-START_TEST(a_value_that_is_no_text)
+TEST(a_value_that_is_no_text)
 {
     two("done");
     move();
@@ -205,9 +205,8 @@ START_TEST(a_value_that_is_no_text)
     move();
     nothing_is_left();
 }
-END_TEST
 
-START_TEST(all_of_both_queues)
+TEST(all_of_both_queues)
 {
     park("over", join("over", "*", "done"));
     on_queue("q");
@@ -227,9 +226,8 @@ START_TEST(all_of_both_queues)
     move();
     nothing_is_left();
 }
-END_TEST
 
-START_TEST(pushed_again_adds_what_is_missing)
+TEST(pushed_again_adds_what_is_missing)
 {
     const char *number = join("b", "a", "done");
 
@@ -242,10 +240,9 @@ START_TEST(pushed_again_adds_what_is_missing)
                      "EXISTS waiting");
     ck_assert_int_eq(count_of_flow("*total") + count_of_flow("total"), 1);
 }
-END_TEST
 
 /* A pusher that stood still between its two steps, until all was over. */
-START_TEST(a_late_pusher)
+TEST(a_late_pusher)
 {
     const char *number = join("a", "", "done");
     struct load order;
@@ -268,9 +265,8 @@ START_TEST(a_late_pusher)
     ck_assert_int_eq(count_of_flow("done"), 1);
     nothing_is_left();
 }
-END_TEST
 
-START_TEST(dead_blocks_and_kick_goes_on)
+TEST(dead_blocks_and_kick_goes_on)
 {
     struct load dead;
 
@@ -294,9 +290,8 @@ START_TEST(dead_blocks_and_kick_goes_on)
     move();
     nothing_is_left();
 }
-END_TEST
 
-START_TEST(gone_is_final_and_spreads)
+TEST(gone_is_final_and_spreads)
 {
     park("alarm", join("alarm", "b", "failed"));
     two("done");
@@ -320,9 +315,8 @@ START_TEST(gone_is_final_and_spreads)
     ck_assert_int_eq(count_of_flow("gone"), 1);
     nothing_is_left();
 }
-END_TEST
 
-START_TEST(a_failure_that_did_not_come)
+TEST(a_failure_that_did_not_come)
 {
     two("failed");
     move();
@@ -334,9 +328,8 @@ START_TEST(a_failure_that_did_not_come)
     ck_assert_int_eq(size_of("jobs"), 0);
     nothing_is_left();
 }
-END_TEST
 
-START_TEST(kick_runs_one_that_waits)
+TEST(kick_runs_one_that_waits)
 {
     two("done");
     move();
@@ -348,9 +341,8 @@ START_TEST(kick_runs_one_that_waits)
     ck_assert_int_eq(count_of_flow("done"), 2);
     nothing_is_left();
 }
-END_TEST
 
-START_TEST(one_that_was_there)
+TEST(one_that_was_there)
 {
     on_queue("r");
     push("a");
@@ -365,10 +357,9 @@ START_TEST(one_that_was_there)
     move();
     nothing_is_left();
 }
-END_TEST
 
 /* It has gone before the flow heard that it was there. */
-START_TEST(cancelled_before_it_was_heard_of)
+TEST(cancelled_before_it_was_heard_of)
 {
     park("a", join("a", "", "done"));
     on_queue("r");
@@ -378,10 +369,9 @@ START_TEST(cancelled_before_it_was_heard_of)
     ck_assert_int_eq(count_of_flow("gone"), 1);
     nothing_is_left();
 }
-END_TEST
 
 /* A job of r that waits belongs to another flow: it stays as it is, and both hear of its end. */
-START_TEST(wanted_by_two_flows)
+TEST(wanted_by_two_flows)
 {
     two("done");
     move();
@@ -413,10 +403,9 @@ START_TEST(wanted_by_two_flows)
     ck_assert_int_eq(atoll(field("flow:g", "gone")), 1);
     nothing_is_left();
 }
-END_TEST
 
 /* Redis has lost the job: the flow looks for it. */
-START_TEST(lost_jobs_are_missed)
+TEST(lost_jobs_are_missed)
 {
     two("done");
     move();
@@ -435,11 +424,10 @@ START_TEST(lost_jobs_are_missed)
     ck_assert_str_eq(flat(run("flow_seek", NULL)), "0");
     ck_assert_int_eq(size_of("away"), 0); /* it has ended */
 }
-END_TEST
 
 /* What is there, and as the flow thinks, answers nothing; an announced one is left alone for a
  * while. */
-START_TEST(jobs_that_are_there_are_not_missed)
+TEST(jobs_that_are_there_are_not_missed)
 {
     join("c", "", "done");
     two("done");
@@ -456,10 +444,9 @@ START_TEST(jobs_that_are_there_are_not_missed)
     move();
     ck_assert_int_eq(count_of_flow("gone"), 1);
 }
-END_TEST
 
 /* Redis has lost what the flow had heard and decided. */
-START_TEST(a_flow_that_went_back)
+TEST(a_flow_that_went_back)
 {
     const char *before;
 
@@ -480,9 +467,8 @@ START_TEST(a_flow_that_went_back)
     ck_assert_mem_eq(field("flow:f", "j:a"), "l ",
                      2); /* it is nowhere, and nobody knows how it ended */
 }
-END_TEST
 
-START_TEST(migrate_says_that_there_is_news)
+TEST(migrate_says_that_there_is_news)
 {
     on_queue("r");
     ck_assert_int_eq(run("migrate", "500", NULL)->element[5]->integer, 0);
@@ -497,10 +483,9 @@ START_TEST(migrate_says_that_there_is_news)
     ck_assert_int_eq(run("migrate", "500", NULL)->element[5]->integer, 0);
     ck_assert_int_eq(run("forget", NULL)->integer, 0);
 }
-END_TEST
 
 /* A step of a shard is looked for under former counts first. */
-START_TEST(seek_only_ties_what_is_there)
+TEST(seek_only_ties_what_is_there)
 {
     on_queue("r");
     push("a");
@@ -512,9 +497,8 @@ START_TEST(seek_only_ties_what_is_there)
     ck_assert_mem_eq(run_error("flow_park", "seek/3", "f", "q", "a", "1", "0", "{}", NULL),
                      "RESHARD 9", 9);
 }
-END_TEST
 
-START_TEST(what_cannot_be)
+TEST(what_cannot_be)
 {
     on_queue("q");
     ck_assert_ptr_nonnull(
@@ -532,7 +516,6 @@ START_TEST(what_cannot_be)
         run("flow_hear", "q", "junk", "1 what q f a 1", "2 d q nowhere a 1", NULL)->integer, 1);
     ck_assert_int_eq(size_of("stats"), 0);
 }
-END_TEST
 
 /* ---- hooks: a job of `r` has ended, and one of `q` tells of it */
 
@@ -552,7 +535,7 @@ static void heard_hooks(int count)
     check_sums();
 }
 
-START_TEST(hook_of_another_queue)
+TEST(hook_of_another_queue)
 {
     struct load load;
 
@@ -574,10 +557,9 @@ START_TEST(hook_of_another_queue)
     drop_news(load);
     nothing_is_left();
 }
-END_TEST
 
 /* A mover stands still with what it has read; another one takes that, and what came later. */
-START_TEST(hooks_of_a_late_mover)
+TEST(hooks_of_a_late_mover)
 {
     struct load late, load;
 
@@ -598,19 +580,17 @@ START_TEST(hooks_of_a_late_mover)
     heard_hooks(3);
     drop_news(load);
 }
-END_TEST
 
 /* The name of its own queue is as none. */
-START_TEST(hook_of_its_own_queue)
+TEST(hook_of_its_own_queue)
 {
     ends_hooked("a", "h@r");
     ck_assert_int_eq(size_of("news"), 0);
     ck_assert_int_eq(size_of("delayed"), 1);
 }
-END_TEST
 
 /* Any job may be put into another queue so, with its record, for a later time. */
-START_TEST(a_job_is_put)
+TEST(a_job_is_put)
 {
     on_queue("q");
     push("x");
@@ -630,10 +610,9 @@ START_TEST(a_job_is_put)
     run("flow_hear", "r", "6 put q - z 0 {}", NULL);
     ck_assert_str_eq(members("delayed"), "x+1 x+2 z y");
 }
-END_TEST
 
 /* A time that nobody can keep stops no news half way: it is due now. */
-START_TEST(a_job_is_put_with_an_odd_time)
+TEST(a_job_is_put_with_an_odd_time)
 {
     on_queue("q");
     run("flow_hear", "r", "1 put q nan a 0 {}", "2 put q xnan b 0 {}", "3 put q x c 0 {}",
@@ -644,37 +623,4 @@ START_TEST(a_job_is_put_with_an_odd_time)
     ck_assert_double_eq(score("dead", "d"), 1000);
     ck_assert_str_eq(field("heard", "r"), "5");
     check_sums();
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = { one_after_the_other,
-                                   values_go_along,
-                                   a_value_that_is_no_text,
-                                   all_of_both_queues,
-                                   pushed_again_adds_what_is_missing,
-                                   a_late_pusher,
-                                   dead_blocks_and_kick_goes_on,
-                                   gone_is_final_and_spreads,
-                                   a_failure_that_did_not_come,
-                                   kick_runs_one_that_waits,
-                                   one_that_was_there,
-                                   cancelled_before_it_was_heard_of,
-                                   wanted_by_two_flows,
-                                   lost_jobs_are_missed,
-                                   jobs_that_are_there_are_not_missed,
-                                   a_flow_that_went_back,
-                                   migrate_says_that_there_is_news,
-                                   seek_only_ties_what_is_there,
-                                   what_cannot_be,
-                                   hook_of_another_queue,
-                                   hooks_of_a_late_mover,
-                                   hook_of_its_own_queue,
-                                   a_job_is_put,
-                                   a_job_is_put_with_an_odd_time,
-                                   NULL };
-
-    flow_lies_in("r");
-    return harness_main("flow_wide", tests);
 }

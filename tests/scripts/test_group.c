@@ -88,16 +88,15 @@ static int share(const char *prefix, int count)
     return found;
 }
 
-START_TEST(groups_take_turns)
+TEST(groups_take_turns)
 {
     push_many("a", "@A", 3);
     push_many("b", "@B", 3);
     ck_assert_str_eq(row(7), "a0 b0 a1 b1 a2 b2 ");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_quiet_group_waits_for_one_job_of_each)
+TEST(a_quiet_group_waits_for_one_job_of_each)
 {
     push_many("a", "@A", 10000);
     ck_assert_int_eq(share("a", 100), 100);
@@ -114,9 +113,8 @@ START_TEST(a_quiet_group_waits_for_one_job_of_each)
     ck_assert_int_eq(share("c", 100), 50);
     check_sums();
 }
-END_TEST
 
-START_TEST(shares_are_as_the_weights)
+TEST(shares_are_as_the_weights)
 {
     int served[3] = { 0 };
 
@@ -132,9 +130,8 @@ START_TEST(shares_are_as_the_weights)
     ck_assert_int_le(abs(served[1] - 182), 9);
     ck_assert_int_le(abs(served[2] - 91), 5);
 }
-END_TEST
 
-START_TEST(jobs_without_a_group_are_one)
+TEST(jobs_without_a_group_are_one)
 {
     push_many("n", "", 300);
     push_many("a", "@A", 300);
@@ -143,9 +140,8 @@ START_TEST(jobs_without_a_group_are_one)
     ck_assert_int_le(abs(share("a", 100) - 50), 5);
     ck_assert_str_eq(noted("q", "m1") + strlen("1764000000.123456"), " ");
 }
-END_TEST
 
-START_TEST(a_backlog_without_groups_is_shared_with)
+TEST(a_backlog_without_groups_is_shared_with)
 {
     push_many("n", "", 3000);
     push_one("a", "0@A");
@@ -154,9 +150,8 @@ START_TEST(a_backlog_without_groups_is_shared_with)
     ck_assert_int_le(abs(share("b", 1000) - 500), 25);
     check_sums();
 }
-END_TEST
 
-START_TEST(push_now_leaves_it_to_push)
+TEST(push_now_leaves_it_to_push)
 {
     push_many("a", "@A", 3);
     ck_assert_str_eq(flat(run("push_now", "0", "n", "{}", "12345", NULL)), "ASK");
@@ -167,9 +162,8 @@ START_TEST(push_now_leaves_it_to_push)
     ck_assert_str_eq(next(), "");
     ck_assert_str_eq(flat(run("push_now", "0", "m", "{}", "12346", NULL)), "PUSHED");
 }
-END_TEST
 
-START_TEST(each_priority_for_itself)
+TEST(each_priority_for_itself)
 {
     push_many("a", "@A", 100);
     push_one("low", "-1@B");
@@ -180,9 +174,8 @@ START_TEST(each_priority_for_itself)
     ck_assert_str_eq(next(), "low");
     ck_assert_int_eq(size_of("fair"), 0);
 }
-END_TEST
 
-START_TEST(order_in_a_group_is_as_pushed)
+TEST(order_in_a_group_is_as_pushed)
 {
     for (int i = 0; i < 30; i++) {
         push_one(text("a%d", i), i % 2 ? "0@A" : "0");
@@ -196,10 +189,9 @@ START_TEST(order_in_a_group_is_as_pushed)
         *mine += id[0] == 'b' ? 1 : 2;
     }
 }
-END_TEST
 
 /* Reserves under one letter, which may be done once for each letter. */
-START_TEST(a_retry_asks_for_a_place_and_a_return_keeps_it)
+TEST(a_retry_asks_for_a_place_and_a_return_keeps_it)
 {
     push_many("a", "@A", 100);
     push_many("b", "@B", 100);
@@ -211,9 +203,8 @@ START_TEST(a_retry_asks_for_a_place_and_a_return_keeps_it)
     ck_assert_int_eq(before("a0"), 97 + 97); /* behind all of its group */
     ck_assert_double_eq_tol(atof(noted("q", "a0")), now(), 60);
 }
-END_TEST
 
-START_TEST(lapse_kick_and_migrate_ask_for_a_place)
+TEST(lapse_kick_and_migrate_ask_for_a_place)
 {
     push_many("a", "@A", 10);
     reserve('t', 5);
@@ -230,9 +221,8 @@ START_TEST(lapse_kick_and_migrate_ask_for_a_place)
     ck_assert_str_eq(row(6), "1 a1 a2 a3 a4 d");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_group_that_has_nothing_left_is_forgotten)
+TEST(a_group_that_has_nothing_left_is_forgotten)
 {
     push_many("a", "@A", 10);
     push_one("b", "0@B");
@@ -245,9 +235,8 @@ START_TEST(a_group_that_has_nothing_left_is_forgotten)
     ck_assert_int_eq(size_of("fair"), 0);
     ck_assert_int_eq(size_of("records"), 11);
 }
-END_TEST
 
-START_TEST(what_is_dropped_does_not_count)
+TEST(what_is_dropped_does_not_count)
 {
     push_many("a", "@A", 10);
     push_many("b", "@B", 10);
@@ -268,9 +257,8 @@ START_TEST(what_is_dropped_does_not_count)
     ck_assert_int_eq(size_of("fair"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(ten_thousand_groups_of_one_job)
+TEST(ten_thousand_groups_of_one_job)
 {
     for (int i = 0; i < 10000; i++) {
         if (i % 500 == 0)
@@ -287,7 +275,6 @@ START_TEST(ten_thousand_groups_of_one_job)
     ck_assert_int_eq(size_of("fair"), 0);
     check_sums();
 }
-END_TEST
 
 /* How many jobs `fair` counts. */
 static long long counted_in_fair(void)
@@ -302,7 +289,7 @@ static long long counted_in_fair(void)
 }
 
 /* Two hundred groups in up to 256 fields: some of them share one. */
-START_TEST(groups_too_many_share_fields)
+TEST(groups_too_many_share_fields)
 {
     ask("HSET %s full 1", key("fair"));
     for (int i = 0; i < 200; i++)
@@ -319,10 +306,9 @@ START_TEST(groups_too_many_share_fields)
     ck_assert_int_eq(size_of("fair"), 0);
     check_sums();
 }
-END_TEST
 
 /* Tags are far behind the clock if a queue is never empty. */
-START_TEST(a_plain_member_is_not_left_behind)
+TEST(a_plain_member_is_not_left_behind)
 {
     push_many("a", "@A", 1000);
     ask("HSET %s 0 %f", key("fair"), now() - 100000);
@@ -338,9 +324,8 @@ START_TEST(a_plain_member_is_not_left_behind)
         1);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_plain_member_that_is_the_last_leaves_nothing)
+TEST(a_plain_member_that_is_the_last_leaves_nothing)
 {
     push_one("a", "0@A");
     ask("ZADD %s %f {\"type\":\"t\"}", key("ready"), now() + 5);
@@ -351,10 +336,9 @@ START_TEST(a_plain_member_that_is_the_last_leaves_nothing)
     ck_assert_int_eq(size_of("ready"), 0);
     check_sums();
 }
-END_TEST
 
 /* All was done meanwhile, so a place ahead of the clock says nothing any more. */
-START_TEST(a_place_of_another_time_is_at_the_front)
+TEST(a_place_of_another_time_is_at_the_front)
 {
     ask("HSET %s A 0.001", key("groups"));
     push_many("a", "@A", 100); /* tags are a second apart */
@@ -364,10 +348,9 @@ START_TEST(a_place_of_another_time_is_at_the_front)
     ck_assert_int_le(before("a99"), 1);
     check_sums();
 }
-END_TEST
 
 /* A group far behind stays within its priority. */
-START_TEST(a_backlog_does_not_reach_another_priority)
+TEST(a_backlog_does_not_reach_another_priority)
 {
     push_one("v", "0@A");
     ask("HSET %s A 0.001", key("groups"));
@@ -377,9 +360,8 @@ START_TEST(a_backlog_does_not_reach_another_priority)
     ck_assert_str_eq(row(7), "v a0 a1 a2 a3 a4 low");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_queue_without_groups_has_no_more_than_before)
+TEST(a_queue_without_groups_has_no_more_than_before)
 {
     push_many("n", "", 10);
     push_one("p", "5");
@@ -389,9 +371,8 @@ START_TEST(a_queue_without_groups_has_no_more_than_before)
     ck_assert_int_eq(size_of("records"), 1);
     ck_assert_str_eq(row(2), "p n0");
 }
-END_TEST
 
-START_TEST(the_group_stays_with_the_job)
+TEST(the_group_stays_with_the_job)
 {
     begin("new");
     add("a", "+100", "3/60@A@B");
@@ -403,9 +384,8 @@ START_TEST(the_group_stays_with_the_job)
     ck_assert_str_eq(noted("q", "a") + strlen("1764000000.123456"), " A@B");
     ck_assert_str_eq(field("fair", "3 A@B") + strlen("1764000000.123456"), " 1");
 }
-END_TEST
 
-START_TEST(what_is_no_group)
+TEST(what_is_no_group)
 {
     static const char *const wrong[] = { "0@", "0@a b", "0@{a}",
                                          "0@"
@@ -418,7 +398,6 @@ START_TEST(what_is_no_group)
         ck_assert_ptr_nonnull(strstr(run_error("push", NULL), "a group is 1 to 64 printable"));
     }
 }
-END_TEST
 
 /* ---- a random walk: `fair` counts what is ready, and no tag in ready is beyond its group's last
  */
@@ -545,7 +524,7 @@ static void walk_move(void)
     }
 }
 
-START_TEST(what_fair_counts_is_ready)
+TEST(what_fair_counts_is_ready)
 {
     const char *chosen = getenv("LATER_SEED");
     static int calls;
@@ -569,7 +548,6 @@ START_TEST(what_fair_counts_is_ready)
         harness_free();
     }
 }
-END_TEST
 
 /* All that `fair` has of three priorities and three groups. */
 static const char *fair_has(void)
@@ -586,7 +564,7 @@ static const char *fair_has(void)
 }
 
 /* A reserve of one job has a short way. With a budget of one byte a batch is one job, too. */
-START_TEST(one_is_counted_as_a_batch_is)
+TEST(one_is_counted_as_a_batch_is)
 {
     static const char *const keys[] = { "ready", "fair", "groups", "jobs", "records", "stats" };
     static const char *const ranks[] = { "0@A", "-1@B", "0", "5@A", "0@B" };
@@ -612,35 +590,4 @@ START_TEST(one_is_counted_as_a_batch_is)
         run("ack", member(token, first), NULL);
         check_sums();
     }
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = { groups_take_turns,
-                                   a_quiet_group_waits_for_one_job_of_each,
-                                   shares_are_as_the_weights,
-                                   jobs_without_a_group_are_one,
-                                   a_backlog_without_groups_is_shared_with,
-                                   push_now_leaves_it_to_push,
-                                   each_priority_for_itself,
-                                   order_in_a_group_is_as_pushed,
-                                   a_retry_asks_for_a_place_and_a_return_keeps_it,
-                                   lapse_kick_and_migrate_ask_for_a_place,
-                                   a_group_that_has_nothing_left_is_forgotten,
-                                   what_is_dropped_does_not_count,
-                                   ten_thousand_groups_of_one_job,
-                                   groups_too_many_share_fields,
-                                   a_plain_member_is_not_left_behind,
-                                   a_plain_member_that_is_the_last_leaves_nothing,
-                                   a_place_of_another_time_is_at_the_front,
-                                   a_backlog_does_not_reach_another_priority,
-                                   a_queue_without_groups_has_no_more_than_before,
-                                   the_group_stays_with_the_job,
-                                   what_is_no_group,
-                                   what_fair_counts_is_ready,
-                                   one_is_counted_as_a_batch_is,
-                                   NULL };
-
-    return harness_main("group", tests);
 }

@@ -6,7 +6,7 @@
 
 #define PLAIN "{\"type\":\"plain\"}"
 
-START_TEST(peek_shows_each_state)
+TEST(peek_shows_each_state)
 {
     static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
     uint64_t before;
@@ -29,9 +29,8 @@ START_TEST(peek_shows_each_state)
     }
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(peek_pages_in_order)
+TEST(peek_pages_in_order)
 {
     const redisReply *reply;
 
@@ -48,9 +47,8 @@ START_TEST(peek_pages_in_order)
     ck_assert_uint_eq(run("peek", "ready", "7", "500", NULL)->elements, 0);
     ck_assert_uint_eq(run("peek", "dead", "0", "500", NULL)->elements, 0);
 }
-END_TEST
 
-START_TEST(peek_is_bounded_in_bytes)
+TEST(peek_is_bounded_in_bytes)
 {
     static const size_t sizes[] = { 1400000, 400000, 648576, 1 }; /* 1 MiB after the first */
     char *document = malloc(sizes[0]);
@@ -70,16 +68,14 @@ START_TEST(peek_is_bounded_in_bytes)
     ck_assert_uint_eq(run("peek", "ready", "1", "10", NULL)->elements, 8);
     ck_assert_uint_eq(run("peek", "ready", "2", "10", NULL)->elements, 8);
 }
-END_TEST
 
-START_TEST(peek_shows_plain_members)
+TEST(peek_shows_plain_members)
 {
     ask("ZADD %s 0 %s", key("ready"), PLAIN);
     ck_assert_str_eq(flat(run("peek", "ready", "0", "10", NULL)), " 0  " PLAIN);
 }
-END_TEST
 
-START_TEST(show_tells_of_each_state)
+TEST(show_tells_of_each_state)
 {
     uint64_t before;
 
@@ -94,9 +90,8 @@ START_TEST(show_tells_of_each_state)
                           score_text("dead", "dead")));
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(locate_tells_every_set)
+TEST(locate_tells_every_set)
 {
     uint64_t before;
 
@@ -111,9 +106,8 @@ START_TEST(locate_tells_every_set)
     ck_assert_str_eq(flat(run("locate", member('t', "none"), NULL)), "0 0 0 0 0 0");
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(refused_questions)
+TEST(refused_questions)
 {
     static const char *const wrong[][3] = {
         { "gone", "0", "1" },   { "", "0", "1" },         { "ready", "-1", "1" },
@@ -127,11 +121,10 @@ START_TEST(refused_questions)
                          "ERR peek: ", 10);
     }
 }
-END_TEST
 
 /* ---- size */
 
-START_TEST(size_counts_all_of_one_moment)
+TEST(size_counts_all_of_one_moment)
 {
     const redisReply *reply;
 
@@ -157,7 +150,6 @@ START_TEST(size_counts_all_of_one_moment)
     ck_assert_str_eq(reply->element[reply->elements - 2]->str, "plan");
     ck_assert_str_eq(reply->element[reply->elements - 1]->str, "7 4 1");
 }
-END_TEST
 
 /* The age of the oldest ready job by size. */
 static double oldest(void)
@@ -174,7 +166,7 @@ static void ready_since(const char *id, int priority, double age)
     ask("ZADD %s %s %s", key("ready"), text("%.6f", now() - age - priority * 1e6), id);
 }
 
-START_TEST(the_oldest_ready_job_is_found_in_any_priority)
+TEST(the_oldest_ready_job_is_found_in_any_priority)
 {
     static const int bands[] = { 0, 5, -3, 100, -100 };
 
@@ -188,9 +180,8 @@ START_TEST(the_oldest_ready_job_is_found_in_any_priority)
         ck_assert_double_eq_tol(oldest(), i > 1 ? 100.0 * (double)(i - 1) : 10, 5);
     }
 }
-END_TEST
 
-START_TEST(before_everything_has_no_age)
+TEST(before_everything_has_no_age)
 {
     ask("ZADD %s 0 %s", key("ready"), PLAIN);
     ck_assert_double_eq(oldest(), -1);
@@ -201,35 +192,13 @@ START_TEST(before_everything_has_no_age)
     ask("ZADD %s inf {}", key("ready"));
     ck_assert_double_eq_tol(oldest(), 40, 5);
 }
-END_TEST
 
 /* A member with a time to come is in no band; it hides neither its own nor the next ones. */
-START_TEST(a_time_to_come_hides_no_age)
+TEST(a_time_to_come_hides_no_age)
 {
     ready_since("low", -7, 30);
     ask("ZADD %s %s %s", key("ready"), text("%.6f", now() + 900), PLAIN);
     ck_assert_double_eq_tol(oldest(), 30, 5);
     ready_since("lower", -8, 60);
     ck_assert_double_eq_tol(oldest(), 60, 5);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        peek_shows_each_state,
-        peek_pages_in_order,
-        peek_is_bounded_in_bytes,
-        peek_shows_plain_members,
-        show_tells_of_each_state,
-        locate_tells_every_set,
-        refused_questions,
-        size_counts_all_of_one_moment,
-        the_oldest_ready_job_is_found_in_any_priority,
-        before_everything_has_no_age,
-        a_time_to_come_hides_no_age,
-        NULL,
-    };
-
-    return harness_main("look", tests);
 }

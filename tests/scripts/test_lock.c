@@ -32,7 +32,9 @@ static long long call(const char *script, const char *token)
     return run(script, token, NULL)->integer;
 }
 
-START_TEST(one_owner)
+AT_START(harness_stand_still());
+
+TEST(one_owner)
 {
     const redisReply *reply;
     double left;
@@ -47,9 +49,8 @@ START_TEST(one_owner)
     ck_assert_str_eq(ask("HGET " LOCK " owner")->str, "somebody");
     ck_assert_double_eq_tol(strtod(ask("HGET " LOCK " since")->str, NULL), now(), 5);
 }
-END_TEST
 
-START_TEST(taken_again_is_the_same_taking)
+TEST(taken_again_is_the_same_taking)
 {
     take_with(ANN, "2", "");
     ck_assert_int_eq(take(ANN), 1);
@@ -57,9 +58,8 @@ START_TEST(taken_again_is_the_same_taking)
     ck_assert_str_eq(ask("GET " FENCE)->str, "1");
     ck_assert_str_eq(ask("HGET " LOCK " ttl")->str, "30");
 }
-END_TEST
 
-START_TEST(a_lock_always_has_an_end)
+TEST(a_lock_always_has_an_end)
 {
     take_with(ANN, "0.5", "");
     ck_assert_int_le(ask("PTTL " LOCK)->integer, 500);
@@ -73,9 +73,8 @@ START_TEST(a_lock_always_has_an_end)
     ck_assert_int_gt(ask("PTTL " WAKE)->integer, 0);
     ck_assert_int_eq(ask("PTTL " FENCE)->integer, -1); /* but its number, which only grows */
 }
-END_TEST
 
-START_TEST(a_foreign_token_changes_nothing)
+TEST(a_foreign_token_changes_nothing)
 {
     uint64_t before;
 
@@ -88,9 +87,8 @@ START_TEST(a_foreign_token_changes_nothing)
     ck_assert_int_eq(take(BOB), 0);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(what_was_freed_is_not_ours)
+TEST(what_was_freed_is_not_ours)
 {
     take(ANN);
     ck_assert_int_eq(call("lock_free", ANN), 1);
@@ -101,9 +99,8 @@ START_TEST(what_was_freed_is_not_ours)
     ck_assert_int_eq(run("lock_touch", ANN, "60", NULL)->integer, 0);
     ck_assert_str_eq(ask("HGET " LOCK " token")->str, BOB);
 }
-END_TEST
 
-START_TEST(what_ran_out_is_not_ours)
+TEST(what_ran_out_is_not_ours)
 {
     take_with(ANN, "30", "");
     server_advance(&harness_server, 31);
@@ -112,7 +109,6 @@ START_TEST(what_ran_out_is_not_ours)
     ck_assert_int_eq(call("lock_free", ANN), 0);
     ck_assert_int_eq(take(ANN), 2); /* a new taking */
 }
-END_TEST
 
 /* A connection that waits in line. */
 static redisContext *wait_in_line(long long place)
@@ -139,7 +135,7 @@ static const char *served(redisContext *redis)
     return reply->element[1]->str;
 }
 
-START_TEST(the_first_in_line_is_served_and_none_comes_between)
+TEST(the_first_in_line_is_served_and_none_comes_between)
 {
     redisContext *first, *second;
     const char *pass;
@@ -159,9 +155,8 @@ START_TEST(the_first_in_line_is_served_and_none_comes_between)
     redisFree(first);
     redisFree(second);
 }
-END_TEST
 
-START_TEST(a_pass_for_nobody_is_for_who_comes)
+TEST(a_pass_for_nobody_is_for_who_comes)
 {
     take(ANN);
     call("lock_free", ANN);
@@ -169,9 +164,8 @@ START_TEST(a_pass_for_nobody_is_for_who_comes)
     ck_assert_int_eq(take(BOB), 2);
     ck_assert_int_eq(ask("EXISTS " WAKE)->integer, 0); /* and cannot serve another */
 }
-END_TEST
 
-START_TEST(a_pass_that_is_not_wanted_goes_on)
+TEST(a_pass_that_is_not_wanted_goes_on)
 {
     const char *pass;
 
@@ -183,9 +177,8 @@ START_TEST(a_pass_that_is_not_wanted_goes_on)
     ck_assert_int_eq(ask("LLEN " WAKE)->integer, 1);
     ck_assert_int_eq(take(CYD), 2);
 }
-END_TEST
 
-START_TEST(who_dies_with_the_pass_holds_nothing_up)
+TEST(who_dies_with_the_pass_holds_nothing_up)
 {
     take(ANN);
     call("lock_free", ANN);
@@ -194,9 +187,8 @@ START_TEST(who_dies_with_the_pass_holds_nothing_up)
     server_advance(&harness_server, 3);
     ck_assert_int_eq(take(BOB), 2);
 }
-END_TEST
 
-START_TEST(a_dead_owner_is_noticed_by_a_look)
+TEST(a_dead_owner_is_noticed_by_a_look)
 {
     double left;
 
@@ -215,9 +207,8 @@ START_TEST(a_dead_owner_is_noticed_by_a_look)
     ck_assert_int_eq(take_with(ANN, "30", CYD)->element[1]->integer, 2);
     redisFree(first);
 }
-END_TEST
 
-START_TEST(show_tells_and_changes_nothing)
+TEST(show_tells_and_changes_nothing)
 {
     uint64_t before = digest();
     const redisReply *reply = run("lock_show", NULL);
@@ -238,9 +229,8 @@ START_TEST(show_tells_and_changes_nothing)
     call("lock_free", ANN);
     ck_assert_str_eq(flat(run("lock_show", NULL)), "0     1");
 }
-END_TEST
 
-START_TEST(a_full_redis_locks_and_frees)
+TEST(a_full_redis_locks_and_frees)
 {
     ask("CONFIG SET maxmemory 1");
     ck_assert_int_eq(take(ANN), 1);
@@ -252,9 +242,8 @@ START_TEST(a_full_redis_locks_and_frees)
     ck_assert_int_eq(ask("LLEN " WAKE)->integer, 1);
     ask("CONFIG SET maxmemory 0");
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_refused)
+TEST(wrong_arguments_are_refused)
 {
     static const char *const ttls[] = { "0", "-1", "nan", "inf", "", "0x10", "soon", "1e3" };
     const char *long_token = text("%065d", 0), *long_owner = text("%0251d", 0);
@@ -280,7 +269,6 @@ START_TEST(wrong_arguments_are_refused)
         strstr(run_error("lock_take", ANN, "o", "1", "", "", NULL), "no counter"));
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* ---- a model: three who take, touch, free and look at random, while locks and passes run out */
 
@@ -332,7 +320,7 @@ static void model_expire(struct model *model)
     *model = (struct model){ .owner = -1, .fence = model->fence };
 }
 
-START_TEST(a_model_agrees)
+TEST(a_model_agrees)
 {
     struct model model = { .owner = -1 };
 
@@ -373,30 +361,4 @@ START_TEST(a_model_agrees)
         harness_free();
     }
     ck_assert_int_gt(model.fence, 1000);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        one_owner,
-        taken_again_is_the_same_taking,
-        a_lock_always_has_an_end,
-        a_foreign_token_changes_nothing,
-        what_was_freed_is_not_ours,
-        what_ran_out_is_not_ours,
-        the_first_in_line_is_served_and_none_comes_between,
-        a_pass_for_nobody_is_for_who_comes,
-        a_pass_that_is_not_wanted_goes_on,
-        who_dies_with_the_pass_holds_nothing_up,
-        a_dead_owner_is_noticed_by_a_look,
-        show_tells_and_changes_nothing,
-        a_full_redis_locks_and_frees,
-        wrong_arguments_are_refused,
-        a_model_agrees,
-        NULL,
-    };
-
-    harness_stand_still();
-    return harness_main("lock", tests);
 }

@@ -15,7 +15,9 @@ static long long waiting(const char *host)
     return run("looker", host, "3", "2", NULL)->element[2]->integer;
 }
 
-START_TEST(so_many_and_no_more)
+AT_START(harness_stand_still());
+
+TEST(so_many_and_no_more)
 {
     ck_assert(looks("a"));
     ck_assert(looks("b"));
@@ -27,9 +29,8 @@ START_TEST(so_many_and_no_more)
     ck_assert_int_eq(waiting("a"), 2);
     ck_assert_int_eq(ask("ZCARD " LOOKERS)->integer, 4);
 }
-END_TEST
 
-START_TEST(given_up)
+TEST(given_up)
 {
     looks("a");
     looks("b");
@@ -41,9 +42,8 @@ START_TEST(given_up)
     ck_assert_int_eq(ask("ZCARD " LOOKERS)->integer, 2);
     ck_assert_int_eq(waiting("b"), 0);
 }
-END_TEST
 
-START_TEST(over)
+TEST(over)
 {
     looks("a");
     server_advance(&harness_server, 2);
@@ -60,18 +60,16 @@ START_TEST(over)
     ck_assert_int_eq(waiting("d"), 0);
     ck_assert_int_eq(ask("ZCARD " LOOKERS)->integer, 1);
 }
-END_TEST
 
-START_TEST(it_ends_by_itself)
+TEST(it_ends_by_itself)
 {
     looks("a");
     ck_assert_int_gt(ask("PTTL " LOOKERS)->integer, 110000);
     ck_assert_int_le(ask("PTTL " LOOKERS)->integer, 120000);
 }
-END_TEST
 
 /* Redis's clock was an hour ahead, and those that looked then are gone. */
-START_TEST(posts_of_another_clock)
+TEST(posts_of_another_clock)
 {
     double now = atof(run("looker", "c", "0", "2", NULL)->element[1]->str);
 
@@ -80,18 +78,16 @@ START_TEST(posts_of_another_clock)
     ck_assert(looks("a")); /* it was its own anyway */
     ck_assert(!looks("d"));
 }
-END_TEST
 
-START_TEST(a_full_redis)
+TEST(a_full_redis)
 {
     looks("a");
     ask("CONFIG SET maxmemory 1");
     ck_assert(looks("a"));
     ask("CONFIG SET maxmemory 0");
 }
-END_TEST
 
-START_TEST(refused)
+TEST(refused)
 {
     run_error("looker", "", "3", "1", NULL);
     run_error("looker", "a", "61", "1", NULL);
@@ -101,16 +97,4 @@ START_TEST(refused)
     ask("SET " LOOKERS " x");
     run_error("looker", "a", "3", "1", NULL);
     ck_assert_str_eq(ask("GET " LOOKERS)->str, "x");
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        so_many_and_no_more,    given_up,     over,    it_ends_by_itself,
-        posts_of_another_clock, a_full_redis, refused, NULL,
-    };
-
-    harness_stand_still();
-    return harness_main("looker", tests);
 }

@@ -38,7 +38,7 @@ static double seconds(const redisReply *reply, enum answer which)
 
 /* ---- delayed */
 
-START_TEST(never_early)
+TEST(never_early)
 {
     const redisReply *reply;
     double due;
@@ -61,9 +61,8 @@ START_TEST(never_early)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(the_score_is_the_due_time_less_the_priority)
+TEST(the_score_is_the_due_time_less_the_priority)
 {
     const char *due[4];
 
@@ -83,7 +82,6 @@ START_TEST(the_score_is_the_due_time_less_the_priority)
     ck_assert_str_eq(members("ready"), "3 1 0 2");
     check_sums();
 }
-END_TEST
 
 /* Fills `delayed` with count jobs, due since long ago. */
 static void fill_delayed(int count)
@@ -107,7 +105,7 @@ static void fill_delayed(int count)
         key("delayed"), key("ready"));
 }
 
-START_TEST(a_call_moves_at_most_its_limit)
+TEST(a_call_moves_at_most_its_limit)
 {
     const redisReply *reply;
 
@@ -128,7 +126,6 @@ START_TEST(a_call_moves_at_most_its_limit)
     check_sums();
     check_wake();
 }
-END_TEST
 
 /* Microseconds of processor that Redis has used: others may have the processor meanwhile. */
 static double used(void)
@@ -159,7 +156,7 @@ static void migrate_all(double least[SHORT_CALLS])
 }
 
 /* Twice: a call that is slow by itself is slow both times; one with a cold cache is not. */
-START_TEST(a_hundred_thousand_due_at_once_in_short_calls)
+TEST(a_hundred_thousand_due_at_once_in_short_calls)
 {
     double least[SHORT_CALLS], most = 0;
 
@@ -173,11 +170,10 @@ START_TEST(a_hundred_thousand_due_at_once_in_short_calls)
     ck_assert_double_gt(most, 0);
     ck_assert_double_le(most, 10000);
 }
-END_TEST
 
 /* ---- reserved */
 
-START_TEST(a_lapse_is_an_attempt)
+TEST(a_lapse_is_an_attempt)
 {
     double before = now();
 
@@ -204,9 +200,8 @@ START_TEST(a_lapse_is_an_attempt)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(what_lapsed_is_lost_to_its_holder)
+TEST(what_lapsed_is_lost_to_its_holder)
 {
     uint64_t before;
 
@@ -223,9 +218,8 @@ START_TEST(what_lapsed_is_lost_to_its_holder)
     ck_assert_str_eq(flat(run("ack", member('u', "a"), NULL)), "");
     check_sums();
 }
-END_TEST
 
-START_TEST(nothing_lapses_unless_asked)
+TEST(nothing_lapses_unless_asked)
 {
     const redisReply *reply;
     uint64_t before;
@@ -239,10 +233,9 @@ START_TEST(nothing_lapses_unless_asked)
     ck_assert_double_eq(seconds(reply, NEXT_LAPSE), 0);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* A call that was sent long ago. */
-START_TEST(nothing_lapses_after_the_time_that_is_given)
+TEST(nothing_lapses_after_the_time_that_is_given)
 {
     push("a");
     reserve('t', 1);
@@ -257,9 +250,8 @@ START_TEST(nothing_lapses_after_the_time_that_is_given)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(no_lease_lapses_before_its_end)
+TEST(no_lease_lapses_before_its_end)
 {
     const redisReply *reply;
     double end;
@@ -279,9 +271,8 @@ START_TEST(no_lease_lapses_before_its_end)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(a_hundred_run_out_tokens_are_told)
+TEST(a_hundred_run_out_tokens_are_told)
 {
     const redisReply *reply;
 
@@ -299,9 +290,8 @@ START_TEST(a_hundred_run_out_tokens_are_told)
     ck_assert_int_eq(lapsed, 1);
     check_sums();
 }
-END_TEST
 
-START_TEST(what_was_touched_meanwhile_does_not_lapse)
+TEST(what_was_touched_meanwhile_does_not_lapse)
 {
     push("a");
     reserve('t', 1);
@@ -314,9 +304,8 @@ START_TEST(what_was_touched_meanwhile_does_not_lapse)
     ck_assert_str_eq(members("reserved"), member('t', "a"));
     check_sums();
 }
-END_TEST
 
-START_TEST(a_lapse_without_reason_keeps_the_last_error)
+TEST(a_lapse_without_reason_keeps_the_last_error)
 {
     push("a");
     reserve('t', 1);
@@ -327,11 +316,10 @@ START_TEST(a_lapse_without_reason_keeps_the_last_error)
     ck_assert_ptr_nonnull(strstr(noted("e", "a"), "\"attempt\":1,\"kind\":\"retry\"}"));
     ck_assert_str_eq(noted("a", "a"), "2");
 }
-END_TEST
 
 /* ---- wake and answers */
 
-START_TEST(a_plain_ready_member_gets_its_wake)
+TEST(a_plain_ready_member_gets_its_wake)
 {
     const redisReply *reply;
 
@@ -347,18 +335,16 @@ START_TEST(a_plain_ready_member_gets_its_wake)
     migrate(500, true);
     check_wake();
 }
-END_TEST
 
-START_TEST(a_wake_without_work_goes)
+TEST(a_wake_without_work_goes)
 {
     ask("RPUSH %s 1 1", key("wake"));
     migrate(500, true);
     check_wake();
     ck_assert_int_eq(ask("DBSIZE")->integer, 0);
 }
-END_TEST
 
-START_TEST(answers_tell_the_next)
+TEST(answers_tell_the_next)
 {
     const redisReply *reply;
     double time;
@@ -373,11 +359,10 @@ START_TEST(answers_tell_the_next)
     ck_assert_double_eq_tol(seconds(reply, NEXT_LAPSE), score("reserved", member('t', "a")) - time,
                             2e-6);
 }
-END_TEST
 
 /* ---- refused */
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing)
 {
     static const char *const refused[] = { "0", "-1", "501", "1.5", "nan", "inf", "", "0x10" };
     uint64_t before;
@@ -389,30 +374,4 @@ START_TEST(what_is_refused_changes_nothing)
         ck_assert_mem_eq(run_error("migrate", refused[i], NULL), "ERR migrate: ", 13);
         ck_assert_msg(digest() == before, "row %zu changed something", i);
     }
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        never_early,
-        the_score_is_the_due_time_less_the_priority,
-        a_call_moves_at_most_its_limit,
-        a_hundred_thousand_due_at_once_in_short_calls,
-        a_lapse_is_an_attempt,
-        what_lapsed_is_lost_to_its_holder,
-        nothing_lapses_unless_asked,
-        nothing_lapses_after_the_time_that_is_given,
-        no_lease_lapses_before_its_end,
-        a_hundred_run_out_tokens_are_told,
-        what_was_touched_meanwhile_does_not_lapse,
-        a_lapse_without_reason_keeps_the_last_error,
-        a_plain_ready_member_gets_its_wake,
-        a_wake_without_work_goes,
-        answers_tell_the_next,
-        what_is_refused_changes_nothing,
-        NULL,
-    };
-
-    return harness_main("migrate", tests);
 }

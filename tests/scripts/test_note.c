@@ -10,7 +10,7 @@ static const char *period(void)
     return flat(ask("HGETALL " PERIOD));
 }
 
-START_TEST(a_repetition_changes_nothing)
+TEST(a_repetition_changes_nothing)
 {
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(run("note", "h:1", "five", "60000", "0", NULL)->integer, 1);
@@ -19,9 +19,8 @@ START_TEST(a_repetition_changes_nothing)
     ck_assert_int_eq(run("note", "h:1", "six", "60000", "1", NULL)->integer, 1);
     ck_assert_str_eq(flat(ask("HMGET " PERIOD " h:1 h:2")), "six ");
 }
-END_TEST
 
-START_TEST(it_is_forgotten_in_time)
+TEST(it_is_forgotten_in_time)
 {
     run("note", "h:1", "five", "60000", "0", NULL);
     ck_assert_int_gt(ask("PTTL " PERIOD)->integer, 50000);
@@ -32,18 +31,16 @@ START_TEST(it_is_forgotten_in_time)
     run("note", "h:1", "five", "0", "0", NULL); /* the totals: for ever */
     ck_assert_int_eq(ask("PTTL " PERIOD)->integer, -1);
 }
-END_TEST
 
-START_TEST(who_was_counted_elsewhere_hears_of_it)
+TEST(who_was_counted_elsewhere_hears_of_it)
 {
     ask("HSET " PERIOD " all 9");
     ck_assert_int_eq(run("note", "h:1", "five", "60000", "1", NULL)->integer, 0);
     ck_assert_str_eq(period(), "all 9");
     ck_assert_int_eq(ask("PTTL " PERIOD)->integer, -1);
 }
-END_TEST
 
-START_TEST(folds_what_is_as_it_was)
+TEST(folds_what_is_as_it_was)
 {
     ask("HSET " PERIOD " h:1 1 h:2 2 h:3 3");
     ck_assert_int_eq(
@@ -64,9 +61,8 @@ START_TEST(folds_what_is_as_it_was)
     ck_assert_str_eq(period(), "all 6");
     ck_assert_int_gt(ask("PTTL " PERIOD)->integer, 50000);
 }
-END_TEST
 
-START_TEST(refuses_what_is_none)
+TEST(refuses_what_is_none)
 {
     char large[1048578];
 
@@ -80,19 +76,4 @@ START_TEST(refuses_what_is_none)
     ask("SET " PERIOD " foreign");
     run_error("note", "h:1", "five", "60000", "0", NULL);
     ck_assert_str_eq(ask("GET " PERIOD)->str, "foreign");
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        a_repetition_changes_nothing,
-        it_is_forgotten_in_time,
-        who_was_counted_elsewhere_hears_of_it,
-        folds_what_is_as_it_was,
-        refuses_what_is_none,
-        NULL,
-    };
-
-    return harness_main("note", tests);
 }

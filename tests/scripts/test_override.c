@@ -29,7 +29,7 @@ static const char *aside(void)
     return flat(ask("ZRANGE later:{q}:aside:mail.* 0 -1"));
 }
 
-START_TEST(wrong_words_change_nothing)
+TEST(wrong_words_change_nothing)
 {
     static const char *const bad[][4] = {
         { "type:", "0", "", "" },         { "type:a b", "0", "", "" },
@@ -48,9 +48,8 @@ START_TEST(wrong_words_change_nothing)
         run_error("override", bad[i][0], bad[i][1], bad[i][2], bad[i][3], NULL);
     ck_assert_int_eq(ask("DBSIZE")->integer, 0);
 }
-END_TEST
 
-START_TEST(said_once_and_told)
+TEST(said_once_and_told)
 {
     redisContext *listener = listen_to("overrides");
 
@@ -64,10 +63,9 @@ START_TEST(said_once_and_told)
     ck_assert_str_eq(flat(run("override", FIELD, "", "", "", NULL)), "0");
     redisFree(listener);
 }
-END_TEST
 
 /* Other numbers are a change, which begins then. */
-START_TEST(numbers)
+TEST(numbers)
 {
     ck_assert_str_eq(flat(run("override", "limit:a:b=", "0", "ann", "3 0.5", NULL)), "1");
     ck_assert_str_eq(flat(run("override", "limit:a:b=", "0", "ann", "3 0.5", NULL)), "0");
@@ -79,18 +77,16 @@ START_TEST(numbers)
     ck_assert_str_eq(flat(run("heed", NULL)), "0");
     ck_assert_str_eq(field("stats", "overrides"), "");
 }
-END_TEST
 
-START_TEST(only_so_many)
+TEST(only_so_many)
 {
     for (int i = 0; i < 64; i++)
         run("override", text("type:t%d", i), "0", "", "", NULL);
     run_error("override", "type:one.more", "0", "", "", NULL);
     ck_assert_str_eq(flat(run("override", "type:t63", "1000", "", "", NULL)), "1");
 }
-END_TEST
 
-START_TEST(heed_tells_what_lasts)
+TEST(heed_tells_what_lasts)
 {
     const redisReply *reply;
 
@@ -108,9 +104,8 @@ START_TEST(heed_tells_what_lasts)
             ck_assert(left > 0 && left < 60.001);
     }
 }
-END_TEST
 
-START_TEST(kept_aside_and_back_in_place)
+TEST(kept_aside_and_back_in_place)
 {
     push("b");
     push("a");
@@ -134,10 +129,9 @@ START_TEST(kept_aside_and_back_in_place)
     ck_assert_str_eq(field("stats", "overrides"), "");
     check_sums();
 }
-END_TEST
 
 /* Whoever gives it back has not heard yet that it is over: then it is as if it had been held. */
-START_TEST(not_kept_when_it_is_over)
+TEST(not_kept_when_it_is_over)
 {
     push("a");
     keep_all();
@@ -145,9 +139,8 @@ START_TEST(not_kept_when_it_is_over)
     ck_assert_str_eq(aside(), "");
     ck_assert_int_eq(size_of("wake"), 1);
 }
-END_TEST
 
-START_TEST(what_has_changed_stays)
+TEST(what_has_changed_stays)
 {
     push("gone");
     push("anew");
@@ -168,10 +161,9 @@ START_TEST(what_has_changed_stays)
     ck_assert_str_eq(aside(), "");
     check_sums();
 }
-END_TEST
 
 /* It keeps the place that it had first, however often it looks again. */
-START_TEST(looks_again)
+TEST(looks_again)
 {
     push("a");
     push("b");
@@ -184,11 +176,10 @@ START_TEST(looks_again)
     run("heed", NULL);
     ck_assert_str_eq(flat(ask("ZRANGE later:{q}:ready 0 -1")), "a b");
 }
-END_TEST
 
 /* Another job with the id of one that was kept, or one with another time, has a place of its own.
  */
-START_TEST(another_of_its_id)
+TEST(another_of_its_id)
 {
     push("old");
     push("late");
@@ -203,10 +194,9 @@ START_TEST(another_of_its_id)
     run("heed", NULL);
     ck_assert_str_eq(flat(ask("ZRANGE later:{q}:ready 0 -1")), "b old late");
 }
-END_TEST
 
 /* It was in a line before its type was paused, and is called there. */
-START_TEST(no_line_calls_it)
+TEST(no_line_calls_it)
 {
     push("a");
     reserve('l', 1);
@@ -218,9 +208,8 @@ START_TEST(no_line_calls_it)
     ck_assert_str_eq(members("delayed"), "a");
     ck_assert_str_eq(aside(), "a");
 }
-END_TEST
 
-START_TEST(so_many_a_call)
+TEST(so_many_a_call)
 {
     for (int i = 0; i < 1200; i++)
         push(text("j%d", i));
@@ -236,10 +225,9 @@ START_TEST(so_many_a_call)
     ck_assert_int_eq(size_of("ready"), 1200);
     check_sums();
 }
-END_TEST
 
 /* In groups, too: the first of each is first; a place that is not reached yet is at the front. */
-START_TEST(groups_come_back)
+TEST(groups_come_back)
 {
     run("push", "0", "new", "a1", "", "0@A", "{}", "b1", "", "0@B", "{}", "a2", "", "0@A", "{}",
         NULL);
@@ -253,9 +241,8 @@ START_TEST(groups_come_back)
     ck_assert(score("ready", "a1") <= score("ready", "a2"));
     check_sums();
 }
-END_TEST
 
-START_TEST(forgotten_with_its_queue)
+TEST(forgotten_with_its_queue)
 {
     push("a");
     pause_for("0");
@@ -264,28 +251,4 @@ START_TEST(forgotten_with_its_queue)
     ck_assert_str_eq(aside(), "a");
     ck_assert_int_eq(run("forget", NULL)->integer, 0);
     ck_assert_int_eq(ask("DBSIZE")->integer, 0);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        wrong_words_change_nothing,
-        said_once_and_told,
-        numbers,
-        only_so_many,
-        heed_tells_what_lasts,
-        kept_aside_and_back_in_place,
-        not_kept_when_it_is_over,
-        what_has_changed_stays,
-        looks_again,
-        another_of_its_id,
-        no_line_calls_it,
-        so_many_a_call,
-        groups_come_back,
-        forgotten_with_its_queue,
-        NULL,
-    };
-
-    return harness_main("override", tests);
 }

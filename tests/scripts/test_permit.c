@@ -29,7 +29,7 @@ static double time_now(void)
     return atof(reply->element[0]->str) + atof(reply->element[1]->str) / 1e6;
 }
 
-START_TEST(never_more_than_max)
+TEST(never_more_than_max)
 {
     ck_assert_str_eq(take("a", "2", "30"), "");
     ck_assert_str_eq(take("b", "2", "30"), "");
@@ -38,9 +38,8 @@ START_TEST(never_more_than_max)
     ck_assert_int_eq(ask("ZCARD " RUNNING)->integer, 2);
     ck_assert_str_eq(take("c", "3", "30"), ""); /* a limit may be raised */
 }
-END_TEST
 
-START_TEST(the_same_token_has_one_place)
+TEST(the_same_token_has_one_place)
 {
     double first;
 
@@ -50,9 +49,8 @@ START_TEST(the_same_token_has_one_place)
     ck_assert_double_gt(ends("a"), first + 40);
     ck_assert_int_eq(ask("ZCARD " RUNNING)->integer, 1);
 }
-END_TEST
 
-START_TEST(freed_is_free)
+TEST(freed_is_free)
 {
     take("a", "1", "30");
     ck_assert_str_eq(flat(run("permit_free", "b", NULL)), "0");
@@ -63,10 +61,9 @@ START_TEST(freed_is_free)
     ck_assert_int_eq(ask("EXISTS " RUNNING)->integer, 0);
     ck_assert_str_eq(take("b", "1", "30"), "");
 }
-END_TEST
 
 /* By Redis's clock: what was not renewed may be taken by another. */
-START_TEST(a_place_ends_by_itself)
+TEST(a_place_ends_by_itself)
 {
     double wait;
 
@@ -80,9 +77,8 @@ START_TEST(a_place_ends_by_itself)
     ck_assert_str_eq(flat(run("permit_touch", "30", "a", "b", NULL)), "1");
     ck_assert_double_eq(ends("a"), 0); /* it does not come back by being touched */
 }
-END_TEST
 
-START_TEST(touched_lasts)
+TEST(touched_lasts)
 {
     double now = time_now();
 
@@ -97,20 +93,18 @@ START_TEST(touched_lasts)
     ck_assert_str_eq(flat(run("permit_touch", "60", NULL)), "");
     ck_assert_int_gt(ask("PTTL " RUNNING)->integer, 59000);
 }
-END_TEST
 
 /* The key goes with its last place, and never before one. */
-START_TEST(the_key_has_an_end)
+TEST(the_key_has_an_end)
 {
     take("a", "2", "100");
     take("b", "2", "1");
     ck_assert_int_gt(ask("PTTL " RUNNING)->integer, 99000);
     ck_assert_int_le(ask("PTTL " RUNNING)->integer, 100000);
 }
-END_TEST
 
 /* More places whose time is over than one call drops do not count. */
-START_TEST(many_that_are_over)
+TEST(many_that_are_over)
 {
     for (int i = 0; i < 700; i++)
         ask("ZADD " RUNNING " %d old%d", i + 1, i);
@@ -119,9 +113,8 @@ START_TEST(many_that_are_over)
     ck_assert_str_ne(take("b", "1", "30"), "");
     ck_assert_int_eq(ask("ZCARD " RUNNING)->integer, 1);
 }
-END_TEST
 
-START_TEST(wrong_places_are_refused)
+TEST(wrong_places_are_refused)
 {
     static const char *const bad[][3] = {
         { "", "1", "30" },   { "a", "0", "30" },   { "a", "1.5", "30" }, { "a", "1000001", "30" },
@@ -150,7 +143,6 @@ START_TEST(wrong_places_are_refused)
     run_error("limit_begun", "0", "60", "1", NULL);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* ---- who waits */
 
@@ -212,14 +204,13 @@ static void ready_first(int i)
     ck_assert_int_gt(ask("PTTL %s:due", holders[i])->integer, 0);
 }
 
-START_TEST(the_first_that_was_ready)
+TEST(the_first_that_was_ready)
 {
     for (int i = 0; i < 3; i++) {
         ask("FLUSHALL");
         ready_first(i);
     }
 }
-END_TEST
 
 /* Whoever comes later does not go before those that wait, called or not; but a second after its
  * call a job has no place any more. Once it is due to go, it leaves the line. */
@@ -246,17 +237,16 @@ static void keep_order(int i)
     ck_assert_str_eq(flat(ask("ZRANGE %s:due 1 -1", holders[i])), "q b"); /* 0: when it moved */
 }
 
-START_TEST(nobody_overtakes)
+TEST(nobody_overtakes)
 {
     for (int i = 0; i < 3; i++) {
         ask("FLUSHALL");
         keep_order(i);
     }
 }
-END_TEST
 
 /* A job that comes by itself is told how many are behind it in the line: it need not come soon. */
-START_TEST(whoever_is_in_the_line_is_told)
+TEST(whoever_is_in_the_line_is_told)
 {
     take("x", "1", "30");
     ck_assert_ptr_null(strchr(flat(run("permit_take", "t", "1", "30", "q a", NULL)), ' '));
@@ -271,10 +261,9 @@ START_TEST(whoever_is_in_the_line_is_told)
     let_go(RUNNING);
     ck_assert_str_eq(flat(run("permit_take", "t", "1", "30", "q b", NULL)), "");
 }
-END_TEST
 
 /* So does a limit. */
-START_TEST(a_limit_tells_its_line)
+TEST(a_limit_tells_its_line)
 {
     static const char *const windows[] = { "fixed", "sliding" };
 
@@ -294,11 +283,10 @@ START_TEST(a_limit_tells_its_line)
         ck_assert_int_eq(reply->element[2]->integer, 0);
     }
 }
-END_TEST
 
 /* If called jobs do not come, they are called once more, and more and more besides. After a minute
  * they are called for the last time, and forgotten. Until then somebody has to look. */
-START_TEST(a_queue_that_nobody_serves)
+TEST(a_queue_that_nobody_serves)
 {
     for (int i = 0; i < 20; i++)
         ask("ZADD " WAITING " %d gone%d", 100 + i, i);
@@ -322,7 +310,6 @@ START_TEST(a_queue_that_nobody_serves)
     }
     ck_assert_int_eq(ask("EXISTS " WAITING " " WAITING)->integer, 0);
 }
-END_TEST
 
 /* Whoever called it died before it made the job ready. So it is called again, by when it is due. */
 static void call_again(int i)
@@ -347,14 +334,13 @@ static void call_again(int i)
     ck_assert_int_eq(ask("EXISTS %s:waiting %s:due", holders[i], holders[i])->integer, 0);
 }
 
-START_TEST(a_call_that_was_lost)
+TEST(a_call_that_was_lost)
 {
     for (int i = 0; i < 3; i++) {
         ask("FLUSHALL");
         call_again(i);
     }
 }
-END_TEST
 
 /* Called ones that did not come in time have no more called as long as the line moves: they would
  * come only to be refused. */
@@ -378,17 +364,16 @@ static void call_no_more(int i)
     ck_assert_int_eq(atoi(enter(script, 0, "")), 10); /* two: it has stood still since */
 }
 
-START_TEST(a_line_that_moves_calls_no_more)
+TEST(a_line_that_moves_calls_no_more)
 {
     for (int i = 0; i < 3; i++) {
         ask("FLUSHALL");
         call_no_more(i);
     }
 }
-END_TEST
 
 /* As many as fit, and none if none fit. To enter and to look is one step. */
-START_TEST(called_while_there_is_room)
+TEST(called_while_there_is_room)
 {
     take("t1", "3", "900");
     take("t2", "3", "60");
@@ -399,10 +384,9 @@ START_TEST(called_while_there_is_room)
     ck_assert_ptr_nonnull(
         strstr(flat(run("permit_line", "4", "4000000000", "0", "q d", NULL)), "1  q c "));
 }
-END_TEST
 
 /* The lock is kept for the one that was woken in BLPOP. A pass that nobody took was for nobody. */
-START_TEST(the_line_of_a_lock)
+TEST(the_line_of_a_lock)
 {
     run("lock_take", "t", "o", "30", "", "", NULL);
     enter("lock_line", 0, "q a");
@@ -412,7 +396,6 @@ START_TEST(the_line_of_a_lock)
     ask("LPUSH " LOCK ":wake t");
     ck_assert_ptr_nonnull(strstr(enter("lock_line", 0, ""), " q a "));
 }
-END_TEST
 
 /* A limit says when it opens, and takes back what does not happen. */
 static void take_back(int i)
@@ -434,14 +417,13 @@ static void take_back(int i)
     ck_assert_int_eq(run("limit_free", window, at, NULL)->integer, 0);
 }
 
-START_TEST(a_limit_takes_back)
+TEST(a_limit_takes_back)
 {
     for (int i = 0; i < 2; i++) {
         ask("FLUSHALL");
         take_back(i);
     }
 }
-END_TEST
 
 static int opens_after(double seconds)
 {
@@ -451,7 +433,7 @@ static int opens_after(double seconds)
 
 /* Its place is kept until it has begun, and from then on as long as the span. If that is never
  * told, it is free in the end. */
-START_TEST(a_limit_counts_from_the_begin)
+TEST(a_limit_counts_from_the_begin)
 {
     const char *at =
         harness_keep(strdup(counted(run("limit_take", "2", "10", "sliding", "q a", NULL), 0)));
@@ -467,10 +449,9 @@ START_TEST(a_limit_counts_from_the_begin)
     ck_assert_int_eq(run("limit_begun", "2", "10", at, NULL)->integer, 0);
     ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 3); /* it has begun now, all the same */
 }
-END_TEST
 
 /* A number that is lower for a while does not make it forget what has begun. */
-START_TEST(a_lower_limit_remembers)
+TEST(a_lower_limit_remembers)
 {
     const char *at =
         harness_keep(strdup(counted(run("limit_take", "3", "10", "sliding", "q a", NULL), 0)));
@@ -484,7 +465,6 @@ START_TEST(a_lower_limit_remembers)
     ck_assert_ptr_nonnull(counted(run("limit_take", "1", "10", "sliding", "q d", NULL), 0));
     ck_assert_int_eq(ask("LLEN later:limit:{f}")->integer, 1);
 }
-END_TEST
 
 /* A limit's list, newest first: `fresh` times of the last second, then `old` of long ago. */
 static void fill_limit(int fresh, int old)
@@ -497,7 +477,7 @@ static void fill_limit(int fresh, int old)
 }
 
 /* Of 120 jobs in its line as many are called as there is room for, 100 at most. */
-START_TEST(a_limit_knows_its_room)
+TEST(a_limit_knows_its_room)
 {
     static const int cases[][4] = {
         /* max, fresh, old: room */
@@ -525,10 +505,9 @@ START_TEST(a_limit_knows_its_room)
         ck_assert_double_le(atof(reply->element[1]->str), 60);
     }
 }
-END_TEST
 
 /* However many there are that have not begun, one that has begun is right behind them. */
-START_TEST(a_limit_stays_in_order)
+TEST(a_limit_stays_in_order)
 {
     static const int counts[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 37, 64 };
 
@@ -555,7 +534,6 @@ START_TEST(a_limit_stays_in_order)
         ck_assert_int_eq(later, counts[i]);
     }
 }
-END_TEST
 
 /* Asks a limit of 5 for jobs, a letter each, in one call or one by one. Returns the same with a `-`
  * for each that was not counted. */
@@ -583,7 +561,7 @@ static const char *take_many(const char *window, const char *jobs, bool together
 }
 
 /* Many in one call get what they would get one after the other; those that wait come first. */
-START_TEST(a_limit_takes_many)
+TEST(a_limit_takes_many)
 {
     static const struct {
         const char *before, *line, *jobs, *get;
@@ -612,10 +590,9 @@ START_TEST(a_limit_takes_many)
             ck_assert_msg(strcmp(got, cases[i].get) == 0, "case %zu, way %d: %s", i, way, got);
         }
 }
-END_TEST
 
 /* Each has its own time, in order, also if calls follow at once; so each can be given back. */
-START_TEST(times_of_many_differ)
+TEST(times_of_many_differ)
 {
     const redisReply *reply;
     char *at[60];
@@ -639,7 +616,6 @@ START_TEST(times_of_many_differ)
     for (size_t n = 0; n < 60; n++)
         ck_assert_int_eq(run("limit_free", "sliding", at[n], NULL)->integer, 1);
 }
-END_TEST
 
 static long long hasten(double due, const char *id)
 {
@@ -648,7 +624,7 @@ static long long hasten(double due, const char *id)
 }
 
 /* To its place, and exactly the one that entered the line. */
-START_TEST(hastened_is_ready)
+TEST(hastened_is_ready)
 {
     double due = 4000000000.25;
 
@@ -666,10 +642,9 @@ START_TEST(hastened_is_ready)
     ck_assert_int_eq(hasten(due + 0.5, "b"), 0); /* it does not come soon */
     ck_assert_str_eq(members("ready"), "a b c");
 }
-END_TEST
 
 /* One that people gave another time waits in no line; one with another priority does. */
-START_TEST(rescheduled_leaves_the_line)
+TEST(rescheduled_leaves_the_line)
 {
     double due = 4000000000.25;
 
@@ -683,11 +658,10 @@ START_TEST(rescheduled_leaves_the_line)
     ck_assert_str_eq(noted("p", "a"), "3");
     check_sums();
 }
-END_TEST
 
 /* Only what is due when its caller thinks, in `delayed` and by its record. It is still called by
  * the old time. */
-START_TEST(put_off_until_later)
+TEST(put_off_until_later)
 {
     double due = 4000000000.25;
 
@@ -716,41 +690,4 @@ START_TEST(put_off_until_later)
     ck_assert_int_eq(hasten(due, "a"), 1);
     ck_assert_str_eq(members("ready"), "a");
     check_sums();
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        never_more_than_max,
-        the_same_token_has_one_place,
-        freed_is_free,
-        a_place_ends_by_itself,
-        touched_lasts,
-        the_key_has_an_end,
-        many_that_are_over,
-        wrong_places_are_refused,
-        the_first_that_was_ready,
-        nobody_overtakes,
-        whoever_is_in_the_line_is_told,
-        a_limit_tells_its_line,
-        a_queue_that_nobody_serves,
-        a_call_that_was_lost,
-        a_line_that_moves_calls_no_more,
-        a_limit_takes_back,
-        a_limit_counts_from_the_begin,
-        a_lower_limit_remembers,
-        a_limit_knows_its_room,
-        a_limit_stays_in_order,
-        a_limit_takes_many,
-        times_of_many_differ,
-        called_while_there_is_room,
-        the_line_of_a_lock,
-        hastened_is_ready,
-        rescheduled_leaves_the_line,
-        put_off_until_later,
-        NULL,
-    };
-
-    return harness_main("places", tests);
 }

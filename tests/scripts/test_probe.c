@@ -20,12 +20,11 @@ static const redisReply *probe_without(const char *right)
     return denied;
 }
 
-START_TEST(nothing_is_denied_and_nothing_left)
+TEST(nothing_is_denied_and_nothing_left)
 {
     ck_assert_uint_eq(probe_without("")->elements, 0);
     ck_assert_uint_eq(ask("KEYS *")->elements, 0);
 }
-END_TEST
 
 /* Each command in this text is denied in turn. Returns how many there are. */
 static int try_each(const char *text)
@@ -49,7 +48,7 @@ static int try_each(const char *text)
 }
 
 /* The names in the text of the other scripts, and of what is put around them. */
-START_TEST(each_command_of_the_scripts_is_tried)
+TEST(each_command_of_the_scripts_is_tried)
 {
     int tried = 0;
 
@@ -58,9 +57,8 @@ START_TEST(each_command_of_the_scripts_is_tried)
     ck_assert_int_gt(tried, 30);
     ck_assert_int_eq(try_each(later_script_told.after), 3); /* with TIME */
 }
-END_TEST
 
-START_TEST(keys_and_channels_count_too)
+TEST(keys_and_channels_count_too)
 {
     const redisReply *denied = probe_without("resetkeys");
 
@@ -71,25 +69,10 @@ START_TEST(keys_and_channels_count_too)
     ck_assert_uint_eq(denied->elements, 1);
     ck_assert_int_eq(strncmp(denied->element[0]->str, "PUBLISH", 7), 0);
 }
-END_TEST
 
-START_TEST(a_full_redis_denies_nothing)
+TEST(a_full_redis_denies_nothing)
 {
     ask("CONFIG SET maxmemory 1");
     ck_assert_uint_eq(run("probe", NULL)->elements, 0);
     ask("CONFIG SET maxmemory 0");
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        nothing_is_denied_and_nothing_left,
-        each_command_of_the_scripts_is_tried,
-        keys_and_channels_count_too,
-        a_full_redis_denies_nothing,
-        NULL,
-    };
-
-    return harness_main("probe", tests);
 }

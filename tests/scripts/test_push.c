@@ -7,7 +7,7 @@
 
 #define DOCUMENT "{\"type\":\"t\"}"
 
-START_TEST(a_job_becomes_ready)
+TEST(a_job_becomes_ready)
 {
     static const char document[] =
         "{\"type\":\"t\",\"payload\":[],\"n\":12345678901234567890,\"\0\"}";
@@ -33,9 +33,8 @@ START_TEST(a_job_becomes_ready)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(first_in_first_out)
+TEST(first_in_first_out)
 {
     const redisReply *ids;
 
@@ -56,7 +55,6 @@ START_TEST(first_in_first_out)
         ck_assert_str_eq(ids->element[i]->str, text("%04zu", i));
     check_sums();
 }
-END_TEST
 
 /* ---- ids that stay taken */
 
@@ -71,7 +69,7 @@ static void perform(const char *verb, const char *id)
     ck_assert_str_eq(flat(run(verb, member('t', id), NULL)), "");
 }
 
-START_TEST(an_id_stays_taken_after_its_job)
+TEST(an_id_stays_taken_after_its_job)
 {
     static const char *const verbs[] = { "ack", "expire" };
 
@@ -96,9 +94,8 @@ START_TEST(an_id_stays_taken_after_its_job)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(who_takes_a_job_out_frees_its_id)
+TEST(who_takes_a_job_out_frees_its_id)
 {
     push_unique("new", "a", "0/60");
     ck_assert_int_eq(how_many("u"), 1);
@@ -118,9 +115,8 @@ START_TEST(who_takes_a_job_out_frees_its_id)
     ck_assert_int_eq(how_many("u"), 0);
     check_sums();
 }
-END_TEST
 
-START_TEST(ids_whose_time_has_passed_go)
+TEST(ids_whose_time_has_passed_go)
 {
     for (int i = 0; i < 40; i++) {
         ask("ZADD %s %s o%s", key("unique"), text("%d", 1000 + i), text("%02d", i));
@@ -140,9 +136,8 @@ START_TEST(ids_whose_time_has_passed_go)
     ck_assert_str_eq(members("unique"), "a");
     ck_assert_int_eq(how_many("t"), 1);
 }
-END_TEST
 
-START_TEST(wrong_times_of_ids_are_refused)
+TEST(wrong_times_of_ids_are_refused)
 {
     static const char *const wrong[] = { "0/",  "/5",    "0/-1",  "0/1000000001", "0/1e3",
                                          "0/x", "101/5", "1.5/5", "0/5/5" };
@@ -154,9 +149,8 @@ START_TEST(wrong_times_of_ids_are_refused)
     ck_assert_str_eq(push_unique("new", "a", "0/0"), "PUSHED");
     ck_assert_int_eq(size_of("records"), 0);
 }
-END_TEST
 
-START_TEST(a_full_redis_refuses_an_id_that_is_taken_too)
+TEST(a_full_redis_refuses_an_id_that_is_taken_too)
 {
     push_unique("new", "a", "0/60");
     push_unique("new", "a", "0");
@@ -167,9 +161,8 @@ START_TEST(a_full_redis_refuses_an_id_that_is_taken_too)
     ask("CONFIG SET maxmemory 0");
     ck_assert_str_eq(push_unique("new", "a", "0"), "EXISTS ended");
 }
-END_TEST
 
-START_TEST(higher_priorities_come_first)
+TEST(higher_priorities_come_first)
 {
     static const int priorities[] = { 0, -100, 100, 1, -1, 99, 0, 100 };
 
@@ -186,9 +179,8 @@ START_TEST(higher_priorities_come_first)
     ck_assert_int_eq(how_many("p"), 6); /* only where not 0 */
     check_sums();
 }
-END_TEST
 
-START_TEST(a_delay_counts_from_redis_time)
+TEST(a_delay_counts_from_redis_time)
 {
     double before = now();
 
@@ -200,17 +192,15 @@ START_TEST(a_delay_counts_from_redis_time)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(a_time_is_kept_exactly)
+TEST(a_time_is_kept_exactly)
 {
     push_when("a", "4102444800.123456");
     ck_assert_double_eq(score("delayed", "a"), 4102444800.123456);
 }
-END_TEST
 
 /* The time goes into the document, whose other bytes stay. */
-START_TEST(a_job_expires_some_time_from_now)
+TEST(a_job_expires_some_time_from_now)
 {
     static const char *const whens[] = { "!60", "+5!60", "+5/9!60.0", "4102444800!60" };
     double before = now();
@@ -229,9 +219,8 @@ START_TEST(a_job_expires_some_time_from_now)
     }
     check_sums();
 }
-END_TEST
 
-START_TEST(a_time_that_has_passed_is_now)
+TEST(a_time_that_has_passed_is_now)
 {
     static const char *const times[] = { "0", "1000000000", "+0", "1700000000.5" };
     double before = now();
@@ -243,9 +232,8 @@ START_TEST(a_time_that_has_passed_is_now)
     ck_assert_int_eq(size_of("delayed"), 0);
     check_wake();
 }
-END_TEST
 
-START_TEST(priority_of_a_delayed_job_is_kept_beside)
+TEST(priority_of_a_delayed_job_is_kept_beside)
 {
     double before = now();
 
@@ -253,9 +241,8 @@ START_TEST(priority_of_a_delayed_job_is_kept_beside)
     ck_assert_double_eq_tol(score("delayed", "a"), before + 100, 1.0);
     ck_assert_str_eq(noted("p", "a"), "7");
 }
-END_TEST
 
-START_TEST(a_known_id_changes_nothing)
+TEST(a_known_id_changes_nothing)
 {
     static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
     uint64_t before;
@@ -273,9 +260,8 @@ START_TEST(a_known_id_changes_nothing)
     ck_assert_uint_eq(digest(), before);
     check_sums();
 }
-END_TEST
 
-START_TEST(replace_renews_what_waits)
+TEST(replace_renews_what_waits)
 {
     one_in_each_state();
     fill_each_state();
@@ -297,9 +283,8 @@ START_TEST(replace_renews_what_waits)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(replace_leaves_reserved_and_dead_alone)
+TEST(replace_leaves_reserved_and_dead_alone)
 {
     uint64_t before;
 
@@ -311,9 +296,8 @@ START_TEST(replace_leaves_reserved_and_dead_alone)
     ask("HDEL %s duplicate", key("stats"));
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(replace_of_the_last_ready_takes_the_wake_along)
+TEST(replace_of_the_last_ready_takes_the_wake_along)
 {
     push("a");
     ck_assert_int_eq(size_of("wake"), 1);
@@ -321,9 +305,8 @@ START_TEST(replace_of_the_last_ready_takes_the_wake_along)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(equal_ids_in_one_call_are_one_job)
+TEST(equal_ids_in_one_call_are_one_job)
 {
     ck_assert_str_eq(flat(run("push", "0", "new", "a", "", "0", "{\"n\":1}", "a", "+9", "5",
                               "{\"n\":2}", "b", "+9", "0", "{}", "b", "", "0", "{}", NULL)),
@@ -335,10 +318,9 @@ START_TEST(equal_ids_in_one_call_are_one_job)
     ck_assert_int_eq(stat_of("duplicate"), 2);
     check_sums();
 }
-END_TEST
 
 /* Where they replace each other the last one is it. */
-START_TEST(the_last_of_equal_ids_replaces_the_others)
+TEST(the_last_of_equal_ids_replaces_the_others)
 {
     static const char *const modes[] = { "replace", "again" };
 
@@ -362,9 +344,8 @@ START_TEST(the_last_of_equal_ids_replaces_the_others)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(a_call_repeated_answers_the_same)
+TEST(a_call_repeated_answers_the_same)
 {
     const char *first;
     uint64_t before;
@@ -390,9 +371,8 @@ START_TEST(a_call_repeated_answers_the_same)
     ck_assert_str_eq(flat(run("push", "0", "new", "a", "", "0", "{}", NULL)), "PUSHED");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_paused_queue_takes_jobs_without_wake)
+TEST(a_paused_queue_takes_jobs_without_wake)
 {
     run("pause", NULL);
     push("a");
@@ -400,16 +380,14 @@ START_TEST(a_paused_queue_takes_jobs_without_wake)
     check_wake();
     ck_assert_int_eq(size_of("wake"), 0);
 }
-END_TEST
 
-START_TEST(wake_never_has_two)
+TEST(wake_never_has_two)
 {
     ask("RPUSH %s 1 1 1", key("wake"));
     push("a");
     push("b");
     check_wake();
 }
-END_TEST
 
 /* remember, mode, id, when, priority, document: one of them is wrong. */
 static const char *const refused[][6] = {
@@ -463,7 +441,7 @@ static const char *const refused[][6] = {
     { "0", "new", "x", "999999999.9", "0", "{}" },
 };
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing)
 {
     char long_id[202];
     uint64_t before;
@@ -489,18 +467,16 @@ START_TEST(what_is_refused_changes_nothing)
     run("push", "0", "new", long_id, "", "0", "{}", NULL);
     ck_assert_int_eq(size_of("ready"), 2);
 }
-END_TEST
 
-START_TEST(a_delay_without_its_plus_is_named)
+TEST(a_delay_without_its_plus_is_named)
 {
     ck_assert_str_eq(run_error("push", "0", "new", "x", "5", "0", "{}", NULL),
                      "ERR push: job 1: the time 5 is before 2001: +5 was meant?");
 }
-END_TEST
 
 /* ---- max_jobs */
 
-START_TEST(a_full_queue_takes_no_more)
+TEST(a_full_queue_takes_no_more)
 {
     one_in_each_state();
     ask("HSET %s max_jobs 6", key("stats"));
@@ -527,9 +503,8 @@ START_TEST(a_full_queue_takes_no_more)
                      "PUSHED FULL");
     check_sums();
 }
-END_TEST
 
-START_TEST(a_full_queue_is_left_as_it_was)
+TEST(a_full_queue_is_left_as_it_was)
 {
     uint64_t before;
 
@@ -545,9 +520,8 @@ START_TEST(a_full_queue_is_left_as_it_was)
     ask("HSET %s refused none", key("stats"));
     ck_assert_str_eq(flat(run("push", "0", "new", "x", "", "0", "{}", NULL)), "FULL");
 }
-END_TEST
 
-START_TEST(full_is_remembered_by_its_call)
+TEST(full_is_remembered_by_its_call)
 {
     ask("HSET %s max_jobs 1", key("stats"));
     push("a");
@@ -556,9 +530,8 @@ START_TEST(full_is_remembered_by_its_call)
     ck_assert_str_eq(flat(run("push", "60", "new", "b", "", "0", "{}", NULL)), "FULL");
     ck_assert_str_eq(flat(run("push", "0", "new", "b", "", "0", "{}", NULL)), "PUSHED");
 }
-END_TEST
 
-START_TEST(no_number_is_no_limit)
+TEST(no_number_is_no_limit)
 {
     static const char *const limits[] = { "0", "-1", "", "none", "nan", "inf", "1e9" };
 
@@ -568,9 +541,8 @@ START_TEST(no_number_is_no_limit)
         ck_assert_int_eq(size_of("jobs"), (long long)i + 1);
     }
 }
-END_TEST
 
-START_TEST(plain_members_are_taken_by_a_full_queue)
+TEST(plain_members_are_taken_by_a_full_queue)
 {
     ask("HSET %s max_jobs 1", key("stats"));
     push("a");
@@ -579,9 +551,8 @@ START_TEST(plain_members_are_taken_by_a_full_queue)
     ck_assert_str_eq(flat(run("push", "0", "new", "b", "", "0", "{}", NULL)), "FULL");
     check_sums();
 }
-END_TEST
 
-START_TEST(five_hundred_and_one_are_refused)
+TEST(five_hundred_and_one_are_refused)
 {
     arg("0");
     arg("new");
@@ -594,9 +565,8 @@ START_TEST(five_hundred_and_one_are_refused)
     run_error("push", NULL);
     ck_assert_int_eq(ask("DBSIZE")->integer, 0);
 }
-END_TEST
 
-START_TEST(due_is_told_of_the_earliest_only)
+TEST(due_is_told_of_the_earliest_only)
 {
     redisContext *listener = listen_to("due");
 
@@ -616,45 +586,4 @@ START_TEST(due_is_told_of_the_earliest_only)
     run("return", member('u', "next"), "10", "held", NULL);
     ck_assert_str_eq(heard(listener, "due"), score_text("delayed", "next"));
     redisFree(listener);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        a_job_becomes_ready,
-        first_in_first_out,
-        an_id_stays_taken_after_its_job,
-        who_takes_a_job_out_frees_its_id,
-        ids_whose_time_has_passed_go,
-        wrong_times_of_ids_are_refused,
-        a_full_redis_refuses_an_id_that_is_taken_too,
-        higher_priorities_come_first,
-        a_delay_counts_from_redis_time,
-        a_time_is_kept_exactly,
-        a_job_expires_some_time_from_now,
-        a_time_that_has_passed_is_now,
-        priority_of_a_delayed_job_is_kept_beside,
-        a_known_id_changes_nothing,
-        replace_renews_what_waits,
-        replace_leaves_reserved_and_dead_alone,
-        replace_of_the_last_ready_takes_the_wake_along,
-        equal_ids_in_one_call_are_one_job,
-        the_last_of_equal_ids_replaces_the_others,
-        a_call_repeated_answers_the_same,
-        a_paused_queue_takes_jobs_without_wake,
-        wake_never_has_two,
-        what_is_refused_changes_nothing,
-        a_delay_without_its_plus_is_named,
-        a_full_queue_takes_no_more,
-        a_full_queue_is_left_as_it_was,
-        full_is_remembered_by_its_call,
-        no_number_is_no_limit,
-        plain_members_are_taken_by_a_full_queue,
-        five_hundred_and_one_are_refused,
-        due_is_told_of_the_earliest_only,
-        NULL,
-    };
-
-    return harness_main("push", tests);
 }

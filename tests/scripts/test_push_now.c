@@ -18,7 +18,7 @@ static const char *push_now(const char *epoch, const char *id)
     return push_now_as(text("%u", ++calls), epoch, id);
 }
 
-START_TEST(a_job_becomes_ready)
+TEST(a_job_becomes_ready)
 {
     static const char document[] = "{\"type\":\"t\",\"n\":12345678901234567890,\"\0\"}";
     double before = now();
@@ -43,9 +43,8 @@ START_TEST(a_job_becomes_ready)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(its_turn_is_that_of_push)
+TEST(its_turn_is_that_of_push)
 {
     push("1");
     push_now("0", "2");
@@ -54,10 +53,9 @@ START_TEST(its_turn_is_that_of_push)
     ck_assert_str_eq(members("ready"), "1 2 3 4");
     check_wake();
 }
-END_TEST
 
 /* What it does not know to be new and unhindered it leaves to push. */
-START_TEST(it_asks_and_has_done_nothing)
+TEST(it_asks_and_has_done_nothing)
 {
     static const char *const known[] = { "ready", "delayed", "held", "dead", "taken" };
     uint64_t before;
@@ -84,9 +82,8 @@ START_TEST(it_asks_and_has_done_nothing)
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(push_now("7", "new"), "PUSHED");
 }
-END_TEST
 
-START_TEST(a_call_repeated_answers_the_same)
+TEST(a_call_repeated_answers_the_same)
 {
     ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
     ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
@@ -103,10 +100,9 @@ START_TEST(a_call_repeated_answers_the_same)
     ck_assert_int_eq(size_of("jobs"), 1);
     check_sums();
 }
-END_TEST
 
 /* Whatever has come meanwhile: another plan, a limit, a record. */
-START_TEST(a_call_repeated_is_hindered_by_nothing)
+TEST(a_call_repeated_is_hindered_by_nothing)
 {
     uint64_t before;
 
@@ -122,10 +118,9 @@ START_TEST(a_call_repeated_is_hindered_by_nothing)
     ck_assert_str_eq(push_now_as("8", "0", "a"), "ASK");
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* A set of calls lives as long as its first call said, however many come: it does not grow old. */
-START_TEST(a_set_of_calls_ends)
+TEST(a_set_of_calls_ends)
 {
     push_now("0", "a");
     ask("EXPIRE " CALL " 5");
@@ -139,10 +134,9 @@ START_TEST(a_set_of_calls_ends)
     push_now("0", "c");
     ck_assert_int_gt(ask("TTL " CALL)->integer, 60);
 }
-END_TEST
 
 /* Each thing that it looks at, with each of the others, is there or not. */
-START_TEST(all_that_may_be_there_is_told_apart)
+TEST(all_that_may_be_there_is_told_apart)
 {
     for (unsigned there = 0; there < 32; there++) {
         bool wakes = there & 1, called = there & 2, paused = there & 4;
@@ -165,18 +159,16 @@ START_TEST(all_that_may_be_there_is_told_apart)
         ck_assert_int_eq(ask("SCARD " CALL)->integer, called ? 3 : 2);
     }
 }
-END_TEST
 
-START_TEST(a_paused_queue_takes_it_without_wake)
+TEST(a_paused_queue_takes_it_without_wake)
 {
     run("pause", NULL);
     ck_assert_str_eq(push_now("0", "a"), "PUSHED");
     ck_assert_int_eq(size_of("wake"), 0);
     check_wake();
 }
-END_TEST
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing)
 {
     static const char *const ids[] = { "", "a b", "caf\xC3\xA9", "a\n" };
     static const char *const numbers[] = { "", "1234567890123456789" };
@@ -194,9 +186,8 @@ START_TEST(what_is_refused_changes_nothing)
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(push_now("0", text("%0200d", 0)), "PUSHED");
 }
-END_TEST
 
-START_TEST(a_full_queue_is_asked_about)
+TEST(a_full_queue_is_asked_about)
 {
     uint64_t before;
 
@@ -208,24 +199,4 @@ START_TEST(a_full_queue_is_asked_about)
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(flat(run("push", "0", "new", "c", "", "0", DOCUMENT, NULL)), "FULL");
     check_sums();
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        a_job_becomes_ready,
-        its_turn_is_that_of_push,
-        it_asks_and_has_done_nothing,
-        a_call_repeated_answers_the_same,
-        a_call_repeated_is_hindered_by_nothing,
-        a_set_of_calls_ends,
-        all_that_may_be_there_is_told_apart,
-        a_paused_queue_takes_it_without_wake,
-        what_is_refused_changes_nothing,
-        a_full_queue_is_asked_about,
-        NULL,
-    };
-
-    return harness_main("push_now", tests);
 }

@@ -35,7 +35,7 @@ static void push_sized(int from, int count, size_t size)
     free(document);
 }
 
-START_TEST(the_first_are_handed_out)
+TEST(the_first_are_handed_out)
 {
     const redisReply *reply;
     const char *scores[3];
@@ -74,9 +74,8 @@ START_TEST(the_first_are_handed_out)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(the_limit_holds_and_the_wake_stays)
+TEST(the_limit_holds_and_the_wake_stays)
 {
     for (int i = 0; i < 5; i++)
         push(text("%d", i));
@@ -90,9 +89,8 @@ START_TEST(the_limit_holds_and_the_wake_stays)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(at_most_five_hundred)
+TEST(at_most_five_hundred)
 {
     push_sized(0, 501, 10);
     run_error("reserve", "tttttttttttttttt", "30", "501", "262144", "0", NULL);
@@ -101,9 +99,8 @@ START_TEST(at_most_five_hundred)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(the_order_is_kept_over_steps)
+TEST(the_order_is_kept_over_steps)
 {
     const redisReply *reply;
 
@@ -112,9 +109,8 @@ START_TEST(the_order_is_kept_over_steps)
     for (size_t i = 0; i < 100; i++)
         ck_assert_str_eq(told(reply, i, ID), text("%04zu", i));
 }
-END_TEST
 
-START_TEST(a_paused_queue_gives_nothing)
+TEST(a_paused_queue_gives_nothing)
 {
     push("a");
     run("pause", NULL);
@@ -126,9 +122,8 @@ START_TEST(a_paused_queue_gives_nothing)
     ck_assert_uint_eq(jobs_in(reserve('t', 1)), 1);
     check_wake();
 }
-END_TEST
 
-START_TEST(after_the_deadline_nothing_is_taken)
+TEST(after_the_deadline_nothing_is_taken)
 {
     double time = now();
 
@@ -147,9 +142,8 @@ START_TEST(after_the_deadline_nothing_is_taken)
                       1);
     check_sums();
 }
-END_TEST
 
-START_TEST(queues_with_a_wake_come_first)
+TEST(queues_with_a_wake_come_first)
 {
     uint64_t before;
 
@@ -171,10 +165,9 @@ START_TEST(queues_with_a_wake_come_first)
     go_ahead("later:{top}:wake");
     ck_assert_ptr_null(strchr(reserve('u', 1)->element[0]->str, ' '));
 }
-END_TEST
 
 /* A single job takes a path of its own, which must do everything too. */
-START_TEST(one_behind_a_wake_is_taken_as_any)
+TEST(one_behind_a_wake_is_taken_as_any)
 {
     const redisReply *reply;
     const char *was;
@@ -198,9 +191,8 @@ START_TEST(one_behind_a_wake_is_taken_as_any)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(one_behind_a_wake_that_is_not_plain_is_adopted)
+TEST(one_behind_a_wake_that_is_not_plain_is_adopted)
 {
     ask("ZADD %s 5 {\"type\":\"x\"}", key("ready"));
     ck_assert_uint_eq(strlen(told(reserve_idle('t', 16), 0, ID)), 40);
@@ -211,7 +203,6 @@ START_TEST(one_behind_a_wake_that_is_not_plain_is_adopted)
     check_sums();
     check_wake();
 }
-END_TEST
 
 /* Jobs under the token t go back to their places. */
 static void come_back(const char *ids)
@@ -230,7 +221,7 @@ static const char *left(const redisReply *reply)
     return text ? text + 1 : "";
 }
 
-START_TEST(who_was_idle_gets_one_where_jobs_came_back)
+TEST(who_was_idle_gets_one_where_jobs_came_back)
 {
     const redisReply *reply;
 
@@ -257,9 +248,8 @@ START_TEST(who_was_idle_gets_one_where_jobs_came_back)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(one_of_them_that_is_not_plain_is_adopted)
+TEST(one_of_them_that_is_not_plain_is_adopted)
 {
     const redisReply *reply;
 
@@ -275,9 +265,8 @@ START_TEST(one_of_them_that_is_not_plain_is_adopted)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(after_a_while_who_was_idle_gets_all)
+TEST(after_a_while_who_was_idle_gets_all)
 {
     static const char *const over[] = { "1", "odd", "-5" };
 
@@ -292,9 +281,8 @@ START_TEST(after_a_while_who_was_idle_gets_all)
     }
     check_sums();
 }
-END_TEST
 
-START_TEST(bytes_bound_a_call)
+TEST(bytes_bound_a_call)
 {
     push_sized(0, 10, 100000);
     ck_assert_uint_eq(jobs_in(reserve_bytes('a', 10, 262144)), 2);
@@ -306,9 +294,8 @@ START_TEST(bytes_bound_a_call)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(a_big_one_behind_small_ones_waits)
+TEST(a_big_one_behind_small_ones_waits)
 {
     push_sized(0, 20, 10);
     push_sized(20, 1, 300000);
@@ -317,7 +304,6 @@ START_TEST(a_big_one_behind_small_ones_waits)
     ck_assert_uint_eq(jobs_in(reserve('b', 500)), 1);
     ck_assert_uint_eq(jobs_in(reserve('c', 500)), 5);
 }
-END_TEST
 
 /* How many fields or members the widest HMGET or ZRANGE of a reserve asked for, and all HMGETs
  * together, by MONITOR. */
@@ -354,7 +340,7 @@ static void watch_reserve(int limit, size_t *taken, int *widest, int *all)
 
 /* A job that is adopted, or gets another id, is in `jobs` under the id in the answer, with its
  * length. */
-START_TEST(beside_the_answer_lengths_are_told)
+TEST(beside_the_answer_lengths_are_told)
 {
     const char *plain = "{\"type\":\"p\"}", *bare = "no-document";
     const redisReply *reply;
@@ -383,9 +369,8 @@ START_TEST(beside_the_answer_lengths_are_told)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(beside_the_answer_bytes_bound_a_call_too)
+TEST(beside_the_answer_bytes_bound_a_call_too)
 {
     const redisReply *reply;
 
@@ -402,9 +387,8 @@ START_TEST(beside_the_answer_bytes_bound_a_call_too)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(little_is_read_beyond_the_budget)
+TEST(little_is_read_beyond_the_budget)
 {
     size_t taken;
     int widest, all;
@@ -421,7 +405,6 @@ START_TEST(little_is_read_beyond_the_budget)
     ck_assert_uint_eq(taken, 1);
     ck_assert_int_le(all, 4);
 }
-END_TEST
 
 /* token, lease, limit, bytes, deadline: one of them is wrong. */
 static const char *const refused[][5] = {
@@ -453,7 +436,7 @@ static const char *const refused[][5] = {
     { "tttttttttttttttt", "30", "1", "1", "0idle" },
 };
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing)
 {
     uint64_t before;
 
@@ -469,32 +452,4 @@ START_TEST(what_is_refused_changes_nothing)
     run_error("reserve", "tttttttttttttttt", "30", "1", "1", NULL);
     run_error("reserve", "tttttttttttttttt", "30", "1", "1", "0", "0", NULL);
     ck_assert_uint_eq(digest(), before);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        the_first_are_handed_out,
-        the_limit_holds_and_the_wake_stays,
-        at_most_five_hundred,
-        the_order_is_kept_over_steps,
-        a_paused_queue_gives_nothing,
-        after_the_deadline_nothing_is_taken,
-        queues_with_a_wake_come_first,
-        one_behind_a_wake_is_taken_as_any,
-        one_behind_a_wake_that_is_not_plain_is_adopted,
-        who_was_idle_gets_one_where_jobs_came_back,
-        one_of_them_that_is_not_plain_is_adopted,
-        after_a_while_who_was_idle_gets_all,
-        bytes_bound_a_call,
-        a_big_one_behind_small_ones_waits,
-        beside_the_answer_lengths_are_told,
-        beside_the_answer_bytes_bound_a_call_too,
-        little_is_read_beyond_the_budget,
-        what_is_refused_changes_nothing,
-        NULL,
-    };
-
-    return harness_main("reserve", tests);
 }

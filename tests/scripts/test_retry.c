@@ -20,7 +20,7 @@ static const char *mine(const char *id)
     return member('t', id);
 }
 
-START_TEST(released_without_wait_is_ready)
+TEST(released_without_wait_is_ready)
 {
     double before;
 
@@ -39,9 +39,8 @@ START_TEST(released_without_wait_is_ready)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(released_with_a_wait_is_delayed)
+TEST(released_with_a_wait_is_delayed)
 {
     double before;
 
@@ -57,9 +56,8 @@ START_TEST(released_with_a_wait_is_delayed)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(released_together_keep_their_order)
+TEST(released_together_keep_their_order)
 {
     hold("abcd");
     run("release", mine("c"), "0", "ran", "", mine("a"), "0", "ran", "", mine("d"), "0", "ran", "",
@@ -67,9 +65,8 @@ START_TEST(released_together_keep_their_order)
     push("e");
     ck_assert_str_eq(members("ready"), "c a d e");
 }
-END_TEST
 
-START_TEST(the_last_error_is_kept)
+TEST(the_last_error_is_kept)
 {
     double before = now();
 
@@ -89,7 +86,6 @@ START_TEST(the_last_error_is_kept)
     run("bury", mine("a"), "ran", ERROR, NULL);
     check_error("a", 4, before, ERROR);
 }
-END_TEST
 
 /* ---- the errors before the last one */
 
@@ -125,7 +121,7 @@ static void check_earlier(const char *id, size_t i, json_int_t attempt, const ch
 
 #define WHY(text) "\"kind\":\"retry\",\"text\":\"" text "\",\"host\":\"h\"}"
 
-START_TEST(errors_before_the_last_are_kept)
+TEST(errors_before_the_last_are_kept)
 {
     json_t *errors;
 
@@ -156,9 +152,8 @@ START_TEST(errors_before_the_last_are_kept)
     run("ack", mine("a"), NULL);
     ck_assert_int_eq(size_of("records"), 0);
 }
-END_TEST
 
-START_TEST(errors_that_come_again_and_again_are_not_kept)
+TEST(errors_that_come_again_and_again_are_not_kept)
 {
     hold("a");
     fails("a", WHY("one"));
@@ -174,9 +169,8 @@ START_TEST(errors_that_come_again_and_again_are_not_kept)
     check_earlier("a", 0, 2, "-");
     check_earlier("a", 1, 1, "one");
 }
-END_TEST
 
-START_TEST(errors_that_are_kept_are_bounded)
+TEST(errors_that_are_kept_are_bounded)
 {
     json_t *errors;
     char tail[300];
@@ -202,7 +196,6 @@ START_TEST(errors_that_are_kept_are_bounded)
     json_decref(errors);
     check_earlier("a", 14, 105, "-");
 }
-END_TEST
 
 /* The text of an error, and what is kept of it once it is no longer the last. */
 static const struct {
@@ -217,7 +210,7 @@ static const struct {
     { "\"kind\":\"retry\",\"text\":\"x\", \"host\":\"h\"}", "" },
 };
 
-START_TEST(of_an_error_that_is_kept_one_line_is)
+TEST(of_an_error_that_is_kept_one_line_is)
 {
     json_int_t n = 0;
 
@@ -231,9 +224,8 @@ START_TEST(of_an_error_that_is_kept_one_line_is)
     fails("a", WHY("last"));
     check_earlier("a", 0, 2 * n, "last");
 }
-END_TEST
 
-START_TEST(a_long_error_is_cut_at_the_end_of_a_character)
+TEST(a_long_error_is_cut_at_the_end_of_a_character)
 {
     static const struct {
         const char *unit;
@@ -266,9 +258,8 @@ START_TEST(a_long_error_is_cut_at_the_end_of_a_character)
         json_decref(errors);
     }
 }
-END_TEST
 
-START_TEST(crashes_are_counted_beside_attempts)
+TEST(crashes_are_counted_beside_attempts)
 {
     hold("a");
     run("release", mine("a"), "0", "crashed", ERROR, NULL);
@@ -281,10 +272,9 @@ START_TEST(crashes_are_counted_beside_attempts)
     ck_assert_str_eq(noted("c", "a"), "2");
     ck_assert_str_eq(noted("a", "a"), "3");
 }
-END_TEST
 
 /* Only of one whose retries end by time, once, and until it is kicked. */
-START_TEST(the_first_failure_is_noted)
+TEST(the_first_failure_is_noted)
 {
     char first[40];
 
@@ -306,9 +296,8 @@ START_TEST(the_first_failure_is_noted)
     run("kick", "a", NULL);
     ck_assert_str_eq(noted("r", "a"), "");
 }
-END_TEST
 
-START_TEST(a_suspect_that_ran_is_none_any_more)
+TEST(a_suspect_that_ran_is_none_any_more)
 {
     hold("ab");
     run("return", mine("a"), "0", "suspect", mine("b"), "0", "suspect", NULL);
@@ -322,9 +311,8 @@ START_TEST(a_suspect_that_ran_is_none_any_more)
     run("return", mine("b"), "0", "suspect", NULL); /* its crash is not forgotten */
     ck_assert_str_eq(noted("c", "b"), "1");
 }
-END_TEST
 
-START_TEST(returned_goes_back_to_its_place)
+TEST(returned_goes_back_to_its_place)
 {
     const char *scores[3];
 
@@ -344,9 +332,8 @@ START_TEST(returned_goes_back_to_its_place)
     check_sums();
     check_wake();
 }
-END_TEST
 
-START_TEST(returned_with_a_wait_is_delayed)
+TEST(returned_with_a_wait_is_delayed)
 {
     double before;
 
@@ -360,10 +347,9 @@ START_TEST(returned_with_a_wait_is_delayed)
     check_sums();
     check_wake();
 }
-END_TEST
 
 /* Why a handler gave it back stays with it; its attempts do too. */
-START_TEST(returned_with_a_reason)
+TEST(returned_with_a_reason)
 {
     hold("a");
     run("return", mine("a"), "0.5", "\"kind\":\"return\",\"text\":\"busy\",\"host\":\"h\"}", NULL);
@@ -373,9 +359,8 @@ START_TEST(returned_with_a_reason)
     ck_assert_str_eq(noted("a", "a"), "");
     check_sums();
 }
-END_TEST
 
-START_TEST(the_tenth_interruption_is_an_attempt)
+TEST(the_tenth_interruption_is_an_attempt)
 {
     push("a");
     for (int i = 1; i <= 20; i++) {
@@ -391,31 +376,4 @@ START_TEST(the_tenth_interruption_is_an_attempt)
     ck_assert_str_eq(noted("i", "a"), "");
     ck_assert_str_eq(noted("a", "a"), "3");
     check_sums();
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        released_without_wait_is_ready,
-        released_with_a_wait_is_delayed,
-        released_together_keep_their_order,
-        the_last_error_is_kept,
-        errors_before_the_last_are_kept,
-        errors_that_come_again_and_again_are_not_kept,
-        errors_that_are_kept_are_bounded,
-        of_an_error_that_is_kept_one_line_is,
-        a_long_error_is_cut_at_the_end_of_a_character,
-        crashes_are_counted_beside_attempts,
-        the_first_failure_is_noted,
-        a_suspect_that_ran_is_none_any_more,
-        returned_goes_back_to_its_place,
-        returned_with_a_wait_is_delayed,
-        returned_goes_back_to_its_place,
-        returned_with_a_reason,
-        the_tenth_interruption_is_an_attempt,
-        NULL,
-    };
-
-    return harness_main("retry", tests);
 }

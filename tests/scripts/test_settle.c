@@ -29,7 +29,7 @@ static void check_forgotten(const char *id)
 
 /* ---- ack and expire */
 
-START_TEST(acked_and_expired_are_gone)
+TEST(acked_and_expired_are_gone)
 {
     static const char *const verbs[][2] = { { "ack", "done" }, { "expire", "expired" } };
 
@@ -48,7 +48,6 @@ START_TEST(acked_and_expired_are_gone)
         check_sums();
     }
 }
-END_TEST
 
 /* ---- a plain ZADD puts the id of a known job into ready */
 
@@ -60,7 +59,7 @@ static void hold_twice(void)
     ck_assert_uint_eq(jobs_in(reserve('u', 10)), 1);
 }
 
-START_TEST(who_ends_a_job_first_ends_it_for_both)
+TEST(who_ends_a_job_first_ends_it_for_both)
 {
     static const char *const verbs[][4] = {
         { "ack" },
@@ -85,9 +84,8 @@ START_TEST(who_ends_a_job_first_ends_it_for_both)
         check_sums();
     }
 }
-END_TEST
 
-START_TEST(what_has_ended_does_not_lapse)
+TEST(what_has_ended_does_not_lapse)
 {
     hold_twice();
     run("ack", member('t', "a"), NULL);
@@ -98,9 +96,8 @@ START_TEST(what_has_ended_does_not_lapse)
     check_forgotten("a");
     check_sums();
 }
-END_TEST
 
-START_TEST(lost_positions_stay_in_order)
+TEST(lost_positions_stay_in_order)
 {
     hold("abc");
     ask("HDEL %s b", key("jobs"));
@@ -109,9 +106,8 @@ START_TEST(lost_positions_stay_in_order)
                      "1 2 4");
     ck_assert_str_eq(members("ready"), "a");
 }
-END_TEST
 
-START_TEST(a_known_id_in_ready_is_in_no_other_set_when_reserved)
+TEST(a_known_id_in_ready_is_in_no_other_set_when_reserved)
 {
     static const char *const from[] = { "delayed", "dead" };
 
@@ -130,7 +126,6 @@ START_TEST(a_known_id_in_ready_is_in_no_other_set_when_reserved)
         check_sums();
     }
 }
-END_TEST
 
 static void hold_five_hundred(void)
 {
@@ -146,7 +141,7 @@ static void hold_five_hundred(void)
     reserve('t', 500);
 }
 
-START_TEST(five_hundred_are_acked_at_once)
+TEST(five_hundred_are_acked_at_once)
 {
     hold_five_hundred();
     for (int i = 0; i < 500; i++)
@@ -156,7 +151,6 @@ START_TEST(five_hundred_are_acked_at_once)
     ck_assert_int_eq(size_of("jobs") + size_of("reserved"), 0);
     check_sums();
 }
-END_TEST
 
 /* ---- all that a token holds */
 
@@ -166,7 +160,7 @@ static const char *ack_all(const char *total)
     return flat(run("ack_all", total, NULL));
 }
 
-START_TEST(all_of_a_token_are_acked)
+TEST(all_of_a_token_are_acked)
 {
     hold("abc");
     fill_record("b");
@@ -182,9 +176,8 @@ START_TEST(all_of_a_token_are_acked)
     ck_assert_int_eq(stat_of("done"), 3);
     check_sums();
 }
-END_TEST
 
-START_TEST(five_hundred_are_acked_by_their_number)
+TEST(five_hundred_are_acked_by_their_number)
 {
     hold_five_hundred();
     ck_assert_str_eq(ack_all("500"), "");
@@ -192,7 +185,6 @@ START_TEST(five_hundred_are_acked_by_their_number)
     ck_assert_int_eq(size_of("jobs") + size_of("reserved"), 0);
     check_sums();
 }
-END_TEST
 
 /* ---- done and next in one call */
 
@@ -210,7 +202,7 @@ static const char *lost_in(const redisReply *reply)
     return reply->elements % 3 == 2 ? flat(reply->element[reply->elements - 1]) : "";
 }
 
-START_TEST(a_step_ends_one_also_if_others_come_first)
+TEST(a_step_ends_one_also_if_others_come_first)
 {
     const redisReply *reply;
 
@@ -227,9 +219,8 @@ START_TEST(a_step_ends_one_also_if_others_come_first)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(a_step_ends_one_and_hands_out_the_next)
+TEST(a_step_ends_one_and_hands_out_the_next)
 {
     const redisReply *reply;
 
@@ -251,9 +242,8 @@ START_TEST(a_step_ends_one_and_hands_out_the_next)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(a_step_settles_as_an_ack_does)
+TEST(a_step_settles_as_an_ack_does)
 {
     const redisReply *reply;
 
@@ -276,10 +266,9 @@ START_TEST(a_step_settles_as_an_ack_does)
     check_forgotten("c");
     ck_assert_int_eq(stat_of("done"), 3);
 }
-END_TEST
 
 /* Nothing is ready, or the queue is paused: what is done is done all the same. */
-START_TEST(a_step_that_finds_none_settles)
+TEST(a_step_that_finds_none_settles)
 {
     const redisReply *reply;
 
@@ -297,9 +286,8 @@ START_TEST(a_step_that_finds_none_settles)
     check_wake();
     check_sums();
 }
-END_TEST
 
-START_TEST(a_repeated_step_changes_nothing)
+TEST(a_repeated_step_changes_nothing)
 {
     uint64_t before;
 
@@ -319,7 +307,6 @@ START_TEST(a_repeated_step_changes_nothing)
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "1");
 }
-END_TEST
 
 /* ---- with what it leaves */
 
@@ -334,7 +321,7 @@ static const char *left_by(const char *id)
 }
 
 /* Simple, with a record, and with one that asks for more. */
-START_TEST(a_step_leaves_a_result)
+TEST(a_step_leaves_a_result)
 {
     static const char *const asked[] = { "", "a", "u" };
 
@@ -359,18 +346,16 @@ START_TEST(a_step_leaves_a_result)
     step_with("0", mine("c"));
     ck_assert_int_eq(ask("EXISTS later:{q}:result:c")->integer, 0);
 }
-END_TEST
 
-START_TEST(a_step_leaves_nothing_of_a_lost_one)
+TEST(a_step_leaves_nothing_of_a_lost_one)
 {
     hold("a");
     run("ack", mine("a"), NULL);
     ck_assert_str_eq(lost_in(step_with("60", mine("a"))), "1");
     ck_assert_int_eq(ask("EXISTS later:{q}:result:a")->integer, 0);
 }
-END_TEST
 
-START_TEST(a_step_that_cannot_leave_it_is_none)
+TEST(a_step_that_cannot_leave_it_is_none)
 {
     uint64_t before;
 
@@ -388,10 +373,9 @@ START_TEST(a_step_that_cannot_leave_it_is_none)
                      "ERR step", 8);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* Somebody has put it into `ready` by hand, too. It is done, and is not handed out as it was. */
-START_TEST(a_step_does_not_hand_out_what_it_ends)
+TEST(a_step_does_not_hand_out_what_it_ends)
 {
     const redisReply *reply;
 
@@ -403,10 +387,9 @@ START_TEST(a_step_does_not_hand_out_what_it_ends)
     ck_assert_str_eq(told(reply, 0, DOCUMENT), "a"); /* a member without an entry in `jobs` */
     check_sums();
 }
-END_TEST
 
 /* Another number: one was cancelled, the lease ran out, it is a repeat. */
-START_TEST(another_number_changes_nothing)
+TEST(another_number_changes_nothing)
 {
     static const char *const others[] = { "1", "2", "4", "500" };
     static const char *const bad[] = { "0", "501", "-1", "1.5", "x", "" };
@@ -427,7 +410,6 @@ START_TEST(another_number_changes_nothing)
     ck_assert_int_eq(stat_of("withdrawn"), 1);
     ck_assert_str_eq(ack_all("3"), "IDS");
 }
-END_TEST
 
 /* ---- LOST */
 
@@ -456,7 +438,7 @@ static void settle_argument(size_t row, const char *member_name)
         arg(settlers[row].rest[i]);
 }
 
-START_TEST(another_token_is_lost_and_changes_nothing)
+TEST(another_token_is_lost_and_changes_nothing)
 {
     for (size_t row = 0; row < SETTLERS; row++) {
         uint64_t before;
@@ -475,9 +457,8 @@ START_TEST(another_token_is_lost_and_changes_nothing)
         ck_assert_msg(digest() == before, "row %zu changed something", row);
     }
 }
-END_TEST
 
-START_TEST(lost_ones_do_not_hinder_the_others)
+TEST(lost_ones_do_not_hinder_the_others)
 {
     for (size_t row = 0; row < SETTLERS; row++) {
         ask("FLUSHALL");
@@ -494,7 +475,6 @@ START_TEST(lost_ones_do_not_hinder_the_others)
         check_sums();
     }
 }
-END_TEST
 
 /* Letters are jobs that are held, a, b, c … in Redis's order. '!' is a job that is not. */
 static const struct {
@@ -506,7 +486,7 @@ static const struct {
     { "fgh!!a", "4 5", 4 }, { "acegbdfh", "", 8 }, { "!!", "1 2", 0 },   { "gh!", "3", 2 },
 };
 
-START_TEST(any_order_will_do)
+TEST(any_order_will_do)
 {
     for (size_t i = 0; i < SETTLERS * (sizeof orders / sizeof *orders); i++) {
         size_t row = i % SETTLERS;
@@ -527,9 +507,8 @@ START_TEST(any_order_will_do)
         harness_free();
     }
 }
-END_TEST
 
-START_TEST(a_repeat_is_lost_and_changes_nothing)
+TEST(a_repeat_is_lost_and_changes_nothing)
 {
     for (size_t row = 0; row < SETTLERS; row++) {
         uint64_t before;
@@ -546,9 +525,8 @@ START_TEST(a_repeat_is_lost_and_changes_nothing)
         ck_assert_uint_eq(digest(), before);
     }
 }
-END_TEST
 
-START_TEST(a_member_twice_in_one_call_counts_once)
+TEST(a_member_twice_in_one_call_counts_once)
 {
     for (size_t row = 0; row < SETTLERS; row++) {
         const char *counter = settlers[row].counter;
@@ -570,11 +548,10 @@ START_TEST(a_member_twice_in_one_call_counts_once)
         check_sums();
     }
 }
-END_TEST
 
 /* ---- touch */
 
-START_TEST(touch_extends_and_never_resurrects)
+TEST(touch_extends_and_never_resurrects)
 {
     double before;
 
@@ -592,11 +569,10 @@ START_TEST(touch_extends_and_never_resurrects)
     ck_assert_int_eq(size_of("reserved"), 2);
     check_sums();
 }
-END_TEST
 
 /* ---- bury */
 
-START_TEST(buried_is_dead_with_its_reason)
+TEST(buried_is_dead_with_its_reason)
 {
     double before = now();
 
@@ -623,7 +599,6 @@ START_TEST(buried_is_dead_with_its_reason)
     ck_assert_int_eq(stat_of("buried"), 3);
     check_sums();
 }
-END_TEST
 
 /* ---- refused */
 
@@ -669,7 +644,7 @@ static void add_good_one(const char *verb)
     }
 }
 
-START_TEST(what_is_refused_changes_nothing)
+TEST(what_is_refused_changes_nothing)
 {
     uint64_t before;
 
@@ -691,9 +666,8 @@ START_TEST(what_is_refused_changes_nothing)
     run_error("touch", "30", NULL);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(five_hundred_and_one_are_refused)
+TEST(five_hundred_and_one_are_refused)
 {
     for (size_t row = 0; row < SETTLERS; row++) {
         uint64_t before;
@@ -709,41 +683,4 @@ START_TEST(five_hundred_and_one_are_refused)
         ck_assert_uint_eq(digest(), before);
         harness_free();
     }
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        acked_and_expired_are_gone,
-        who_ends_a_job_first_ends_it_for_both,
-        what_has_ended_does_not_lapse,
-        lost_positions_stay_in_order,
-        a_known_id_in_ready_is_in_no_other_set_when_reserved,
-        five_hundred_are_acked_at_once,
-        all_of_a_token_are_acked,
-        five_hundred_are_acked_by_their_number,
-        another_number_changes_nothing,
-        a_step_ends_one_and_hands_out_the_next,
-        a_step_ends_one_also_if_others_come_first,
-        a_step_settles_as_an_ack_does,
-        a_step_that_finds_none_settles,
-        a_repeated_step_changes_nothing,
-        a_step_leaves_a_result,
-        a_step_leaves_nothing_of_a_lost_one,
-        a_step_that_cannot_leave_it_is_none,
-        a_step_does_not_hand_out_what_it_ends,
-        another_token_is_lost_and_changes_nothing,
-        lost_ones_do_not_hinder_the_others,
-        any_order_will_do,
-        a_repeat_is_lost_and_changes_nothing,
-        a_member_twice_in_one_call_counts_once,
-        touch_extends_and_never_resurrects,
-        buried_is_dead_with_its_reason,
-        what_is_refused_changes_nothing,
-        five_hundred_and_one_are_refused,
-        NULL,
-    };
-
-    return harness_main("settle", tests);
 }

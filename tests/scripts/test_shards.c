@@ -32,7 +32,7 @@ static void check_stale(const char *mode, const char *id, const char *words)
 
 /* ---- the fence */
 
-START_TEST(an_older_plan_is_refused)
+TEST(an_older_plan_is_refused)
 {
     static const char *const modes[] = { "new", "replace", "seek", "seek-replace" };
     static const char *const ids[] = { "other", "ready", "delayed", "reserved", "dead" };
@@ -51,9 +51,8 @@ START_TEST(an_older_plan_is_refused)
     }
     check_sums();
 }
-END_TEST
 
-START_TEST(the_same_plan_passes_and_writes_nothing_there)
+TEST(the_same_plan_passes_and_writes_nothing_there)
 {
     ask("SET %s 7", key("shards"));
     ask("PEXPIREAT %s 4000000000000", key("shards")); /* a SET would take it away */
@@ -63,9 +62,8 @@ START_TEST(the_same_plan_passes_and_writes_nothing_there)
     ck_assert_int_eq(ask("PEXPIRETIME %s", key("shards"))->integer, 4000000000000);
     check_sums();
 }
-END_TEST
 
-START_TEST(a_newer_plan_raises_the_fence)
+TEST(a_newer_plan_raises_the_fence)
 {
     static const char *const modes[] = { "new", "replace", "seek", "seek-replace" };
 
@@ -80,28 +78,25 @@ START_TEST(a_newer_plan_raises_the_fence)
     check_stale("new/11", "c", "RESHARD 1764000000123");
     check_sums();
 }
-END_TEST
 
-START_TEST(what_has_no_fence_takes_the_first)
+TEST(what_has_no_fence_takes_the_first)
 {
     ck_assert_str_eq(push_in("new/0", "a"), "PUSHED"); /* of a queue without a plan: no trace */
     ck_assert_str_eq(plan(), "");
     ck_assert_str_eq(push_in("new/3", "b"), "PUSHED");
     ck_assert_str_eq(plan(), "3");
 }
-END_TEST
 
 /* Removing a former count asks for no job: only the fence counts. */
-START_TEST(a_push_of_nothing_raises_the_fence)
+TEST(a_push_of_nothing_raises_the_fence)
 {
     ck_assert_uint_eq(run("push", "0", "seek/3", NULL)->elements, 0);
     ck_assert_str_eq(plan(), "3");
     ck_assert_int_eq(ask("DBSIZE")->integer, 1);
     ck_assert_str_eq(run_error("push", "0", "seek/2", NULL), "RESHARD 3");
 }
-END_TEST
 
-START_TEST(a_plan_is_never_overwritten_by_a_push)
+TEST(a_plan_is_never_overwritten_by_a_push)
 {
     ask("SET %s %s", key("shards"), "7 4 1");
     check_stale("new/0", "a", "RESHARD 7 4 1");
@@ -113,9 +108,8 @@ START_TEST(a_plan_is_never_overwritten_by_a_push)
     ck_assert_str_eq(plan(), "7 4 1");
     check_sums();
 }
-END_TEST
 
-START_TEST(who_shows_no_plan_is_not_asked)
+TEST(who_shows_no_plan_is_not_asked)
 {
     ask("SET %s %s", key("shards"), "7 4");
     ck_assert_str_eq(push_in("new", "a"), "PUSHED");
@@ -125,10 +119,9 @@ START_TEST(who_shows_no_plan_is_not_asked)
     ck_assert_str_eq(plan(), "7 4");
     check_sums();
 }
-END_TEST
 
 /* A call that came through before is answered as it was, whatever the plan is by now. */
-START_TEST(a_remembered_answer_comes_before_the_fence)
+TEST(a_remembered_answer_comes_before_the_fence)
 {
     uint64_t before;
 
@@ -140,18 +133,16 @@ START_TEST(a_remembered_answer_comes_before_the_fence)
     ask("DEL later:{q}:call:c");
     check_stale("new/7", "a", "RESHARD 9");
 }
-END_TEST
 
 /* A refused call is not remembered, so that it works when repeated under the new plan. */
-START_TEST(a_refusal_is_not_remembered)
+TEST(a_refusal_is_not_remembered)
 {
     ask("SET %s 9", key("shards"));
     check_stale("new/7", "a", "RESHARD 9");
     ck_assert_str_eq(flat(run("push", "60", "new/9", "a", "", "0", DOCUMENT, NULL)), "PUSHED");
 }
-END_TEST
 
-START_TEST(junk_in_the_key_is_an_old_plan)
+TEST(junk_in_the_key_is_an_old_plan)
 {
     static const char *const junk[] = { "x", "", "-5", "nan" };
 
@@ -161,9 +152,8 @@ START_TEST(junk_in_the_key_is_an_old_plan)
         ck_assert_str_eq(plan(), "3");
     }
 }
-END_TEST
 
-START_TEST(a_full_redis_refuses_a_new_fence)
+TEST(a_full_redis_refuses_a_new_fence)
 {
     uint64_t before;
 
@@ -175,9 +165,8 @@ START_TEST(a_full_redis_refuses_a_new_fence)
     ask("CONFIG SET maxmemory 0");
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(bad_modes_are_refused)
+TEST(bad_modes_are_refused)
 {
     static const char *const bad[] = { "seek-new", "new-",    "-new",      "Seek",   "new/x",
                                        "new/1x",   "new/-1",  "new/1.5",   "new/ 1", "new//1",
@@ -191,11 +180,10 @@ START_TEST(bad_modes_are_refused)
     }
     ck_assert_int_eq(ask("DBSIZE")->integer, 0);
 }
-END_TEST
 
 /* ---- seeking */
 
-START_TEST(what_is_absent_leaves_only_the_fence)
+TEST(what_is_absent_leaves_only_the_fence)
 {
     one_in_each_state();
     uint64_t before = digest();
@@ -209,10 +197,9 @@ START_TEST(what_is_absent_leaves_only_the_fence)
     ck_assert_uint_eq(digest(), before);
     check_sums();
 }
-END_TEST
 
 /* With other ids in `unique`, and with one whose time has passed. */
-START_TEST(what_is_absent_is_so_beside_others)
+TEST(what_is_absent_is_so_beside_others)
 {
     uint64_t before;
 
@@ -226,9 +213,8 @@ START_TEST(what_is_absent_is_so_beside_others)
     ck_assert_str_eq(push_in("seek-replace/0", "x"), "ABSENT");
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(seek_finds_each_state)
+TEST(seek_finds_each_state)
 {
     static const char *const states[] = { "ready", "delayed", "reserved", "dead" };
     uint64_t before;
@@ -248,9 +234,8 @@ START_TEST(seek_finds_each_state)
     ck_assert_uint_eq(digest(), before);
     check_sums();
 }
-END_TEST
 
-START_TEST(seek_replace_renews_what_waits)
+TEST(seek_replace_renews_what_waits)
 {
     one_in_each_state();
     fill_each_state();
@@ -276,16 +261,14 @@ START_TEST(seek_replace_renews_what_waits)
     check_sums();
     check_wake();
 }
-END_TEST
 
 /* An answer of seek is repeated, since the caller may have lost it. */
-START_TEST(seek_is_remembered)
+TEST(seek_is_remembered)
 {
     ck_assert_str_eq(flat(run("push", "60", "seek/3", "a", "", "0", DOCUMENT, NULL)), "ABSENT");
     push("a");
     ck_assert_str_eq(flat(run("push", "60", "seek/3", "a", "", "0", DOCUMENT, NULL)), "ABSENT");
 }
-END_TEST
 
 /* ---- the plan */
 
@@ -299,7 +282,7 @@ static const char *reshard(const char *before, const char *counts)
     return flat(run("reshard", before, counts, NULL));
 }
 
-START_TEST(a_plan_is_made_and_changed)
+TEST(a_plan_is_made_and_changed)
 {
     double from = now();
     const char *first = reshard("", "4"), *second = reshard(first, "8 4");
@@ -314,9 +297,8 @@ START_TEST(a_plan_is_made_and_changed)
     ck_assert_int_eq(ask("DBSIZE")->integer, 1);
     ck_assert_int_eq(ask("PTTL %s", key("shards"))->integer, -1);
 }
-END_TEST
 
-START_TEST(a_plan_that_was_changed_meanwhile_stays)
+TEST(a_plan_that_was_changed_meanwhile_stays)
 {
     const char *first = reshard("", "4"), *second = reshard(first, "8 4");
     const char *const before[] = {
@@ -330,10 +312,9 @@ START_TEST(a_plan_that_was_changed_meanwhile_stays)
     }
     ck_assert_str_eq(strchr(reshard(second, "3 8 4"), ' '), " 3 8 4");
 }
-END_TEST
 
 /* Even within a millisecond, and if Redis's clock has gone back, as after a failover. */
-START_TEST(an_epoch_always_grows)
+TEST(an_epoch_always_grows)
 {
     const char *last = reshard("", "2");
 
@@ -348,9 +329,8 @@ START_TEST(an_epoch_always_grows)
     ask("SET %s %s", key("shards"), "9764000000500"); /* a fence in the plain queue */
     ck_assert_str_eq(reshard("9764000000500", "1"), "9764000000501 1");
 }
-END_TEST
 
-START_TEST(counts_have_limits)
+TEST(counts_have_limits)
 {
     static const char *const bad[] = {
         "",    " ",   "0",   "33",  "4 0", "4 33",  "-4",    "x",      "4 x",
@@ -369,10 +349,9 @@ START_TEST(counts_have_limits)
     ck_assert_str_eq(strchr(reshard("7 4", "1"), ' '), " 1");
     ck_assert_str_eq(strchr(reshard(plan(), "32 1 2 3 4 5 6 7"), ' '), " 32 1 2 3 4 5 6 7");
 }
-END_TEST
 
 /* What reshard writes is what fences compare with. */
-START_TEST(a_change_fences_the_plain_queue)
+TEST(a_change_fences_the_plain_queue)
 {
     const char *first = reshard("", "1"), *second;
     const char *mode = text("new/%" PRIu64, epoch_of(first));
@@ -383,7 +362,6 @@ START_TEST(a_change_fences_the_plain_queue)
     check_stale("new/0", "b", text("RESHARD %s", second));
     ck_assert_str_eq(push_in(text("seek/%" PRIu64, epoch_of(second)), "a"), "EXISTS ready");
 }
-END_TEST
 
 /* ---- ids */
 
@@ -422,7 +400,7 @@ static void check_ids(const char *of, int most_pages)
         ck_assert_msg(seen[i] == 1, "%d was in %d pages", i, seen[i]);
 }
 
-START_TEST(all_ids_are_listed)
+TEST(all_ids_are_listed)
 {
     uint64_t before;
 
@@ -445,9 +423,8 @@ START_TEST(all_ids_are_listed)
     check_ids("unique", MANY / 25 + 1);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(few_ids_are_one_page)
+TEST(few_ids_are_one_page)
 {
     ck_assert_str_eq(flat(run("ids", "jobs", "0", NULL)), "0");
     ck_assert_str_eq(flat(run("ids", "unique", "0", NULL)), "0");
@@ -457,9 +434,8 @@ START_TEST(few_ids_are_one_page)
     ck_assert_str_eq(flat(run("ids", "jobs", "0", NULL)), "0 a");
     ck_assert_str_eq(flat(run("ids", "unique", "0", NULL)), "0 ended");
 }
-END_TEST
 
-START_TEST(wrong_lists_are_refused)
+TEST(wrong_lists_are_refused)
 {
     static const char *const bad[][2] = { { "ready", "0" }, { "", "0" },      { "jobs", "" },
                                           { "jobs", "x" },  { "jobs", "-1" }, { "jobs", "1.5" },
@@ -467,39 +443,4 @@ START_TEST(wrong_lists_are_refused)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_mem_eq(run_error("ids", bad[i][0], bad[i][1], NULL), "ERR ids: ", 9);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        an_older_plan_is_refused,
-        the_same_plan_passes_and_writes_nothing_there,
-        a_newer_plan_raises_the_fence,
-        what_has_no_fence_takes_the_first,
-        a_push_of_nothing_raises_the_fence,
-        a_plan_is_never_overwritten_by_a_push,
-        who_shows_no_plan_is_not_asked,
-        a_remembered_answer_comes_before_the_fence,
-        a_refusal_is_not_remembered,
-        junk_in_the_key_is_an_old_plan,
-        a_full_redis_refuses_a_new_fence,
-        bad_modes_are_refused,
-        what_is_absent_leaves_only_the_fence,
-        what_is_absent_is_so_beside_others,
-        seek_finds_each_state,
-        seek_replace_renews_what_waits,
-        seek_is_remembered,
-        a_plan_is_made_and_changed,
-        a_plan_that_was_changed_meanwhile_stays,
-        an_epoch_always_grows,
-        counts_have_limits,
-        a_change_fences_the_plain_queue,
-        all_ids_are_listed,
-        few_ids_are_one_page,
-        wrong_lists_are_refused,
-        NULL,
-    };
-
-    return harness_main("shards", tests);
 }

@@ -13,7 +13,9 @@ static const char *claim(const char *who)
     return flat(run("stock_claim", who, NULL));
 }
 
-START_TEST(never_more_claims_than_there_are)
+AT_START(harness_stand_still());
+
+TEST(never_more_claims_than_there_are)
 {
     ck_assert_str_eq(flat(run("stock_set", "3", NULL)), "3");
     ck_assert_str_eq(claim("ann"), "1 1");
@@ -25,9 +27,8 @@ START_TEST(never_more_claims_than_there_are)
     ck_assert_str_eq(flat(ask("HGETALL " CLAIMS)), "ann 1 bob 2 cyd 3");
     ck_assert_str_eq(flat(run("stock_show", NULL)), "3 3 0");
 }
-END_TEST
 
-START_TEST(a_claim_given_back_is_free_again)
+TEST(a_claim_given_back_is_free_again)
 {
     run("stock_set", "2", NULL);
     claim("ann");
@@ -38,9 +39,8 @@ START_TEST(a_claim_given_back_is_free_again)
     ck_assert_str_eq(claim("cyd"), "1 3"); /* numbers only grow */
     ck_assert_str_eq(claim("ann"), "-1 0");
 }
-END_TEST
 
-START_TEST(nothing_to_claim_where_nothing_was_set)
+TEST(nothing_to_claim_where_nothing_was_set)
 {
     uint64_t before = digest();
 
@@ -49,9 +49,8 @@ START_TEST(nothing_to_claim_where_nothing_was_set)
     ck_assert_str_eq(flat(run("stock_release", "ann", NULL)), "0");
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
-START_TEST(the_total_may_change)
+TEST(the_total_may_change)
 {
     run("stock_set", "3", NULL);
     claim("ann");
@@ -67,9 +66,8 @@ START_TEST(the_total_may_change)
     ck_assert_str_eq(flat(run("stock_set", "0", NULL)), "0");
     ck_assert_str_eq(flat(run("stock_show", NULL)), "0 2 0");
 }
-END_TEST
 
-START_TEST(sold_out_exactly)
+TEST(sold_out_exactly)
 {
     int sold = 0;
 
@@ -81,9 +79,8 @@ START_TEST(sold_out_exactly)
     ck_assert_int_eq(sold, 10);
     ck_assert_int_eq(ask("HLEN " CLAIMS)->integer, 10);
 }
-END_TEST
 
-START_TEST(a_total_is_a_whole_number)
+TEST(a_total_is_a_whole_number)
 {
     static const char *const wrong[] = { "-1",  "1.5",  "nan", "inf",
                                          "ten", "0x10", "",    "1000000000000001" };
@@ -97,7 +94,6 @@ START_TEST(a_total_is_a_whole_number)
         ck_assert_uint_eq(digest(), before);
     }
 }
-END_TEST
 
 /* ---- limits */
 
@@ -111,7 +107,7 @@ static double ask_limit(const char *window, const char *max, const char *per)
     return *wait ? strtod(wait, NULL) : 0;
 }
 
-START_TEST(at_most_max_in_a_window)
+TEST(at_most_max_in_a_window)
 {
     for (size_t w = 0; w < 2; w++) {
         double wait;
@@ -125,9 +121,8 @@ START_TEST(at_most_max_in_a_window)
         ck_assert_double_eq(ask_limit(windows[w], "6", "60"), 0); /* another max */
     }
 }
-END_TEST
 
-START_TEST(a_refusal_changes_nothing)
+TEST(a_refusal_changes_nothing)
 {
     for (size_t w = 0; w < 2; w++) {
         uint64_t before;
@@ -140,9 +135,8 @@ START_TEST(a_refusal_changes_nothing)
         ck_assert_uint_eq(digest(), before);
     }
 }
-END_TEST
 
-START_TEST(after_the_wait_it_may)
+TEST(after_the_wait_it_may)
 {
     for (size_t w = 0; w < 2; w++) {
         double wait;
@@ -158,9 +152,8 @@ START_TEST(after_the_wait_it_may)
         ck_assert_double_eq(ask_limit(windows[w], "1", "600"), 0);
     }
 }
-END_TEST
 
-START_TEST(a_fixed_window_opens_with_the_first)
+TEST(a_fixed_window_opens_with_the_first)
 {
     long long left;
 
@@ -172,9 +165,8 @@ START_TEST(a_fixed_window_opens_with_the_first)
     ck_assert_int_gt(left, 15000);
     ck_assert_str_eq(ask("GET " FIXED)->str, "2");
 }
-END_TEST
 
-START_TEST(a_sliding_window_counts_any_span)
+TEST(a_sliding_window_counts_any_span)
 {
     double wait;
 
@@ -189,9 +181,8 @@ START_TEST(a_sliding_window_counts_any_span)
     ck_assert_double_gt(ask_limit("limit_sliding", "3", "60"), 50);
     ck_assert_int_eq(ask("LLEN " SLIDING)->integer, 3); /* never more than max */
 }
-END_TEST
 
-START_TEST(a_limit_leaves_nothing_behind)
+TEST(a_limit_leaves_nothing_behind)
 {
     for (size_t w = 0; w < 2; w++) {
         long long left;
@@ -203,18 +194,16 @@ START_TEST(a_limit_leaves_nothing_behind)
         ck_assert_int_le(left, 2500);
     }
 }
-END_TEST
 
-START_TEST(a_key_without_an_end_is_a_new_window)
+TEST(a_key_without_an_end_is_a_new_window)
 {
     ask("SET " FIXED " 1000");
     ck_assert_double_eq(ask_limit("limit_fixed", "1", "60"), 0);
     ck_assert_double_gt(ask_limit("limit_fixed", "1", "60"), 0);
     ck_assert_int_gt(ask("PTTL " FIXED)->integer, 0);
 }
-END_TEST
 
-START_TEST(wrong_limits_are_refused)
+TEST(wrong_limits_are_refused)
 {
     static const char *const wrong[][2] = {
         { "0", "1" },    { "-1", "1" }, { "1.5", "1" },  { "nan", "1" },  { "inf", "1" },
@@ -231,29 +220,4 @@ START_TEST(wrong_limits_are_refused)
             ck_assert_uint_eq(digest(), before);
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        never_more_claims_than_there_are,
-        a_claim_given_back_is_free_again,
-        nothing_to_claim_where_nothing_was_set,
-        the_total_may_change,
-        sold_out_exactly,
-        a_total_is_a_whole_number,
-        at_most_max_in_a_window,
-        a_refusal_changes_nothing,
-        after_the_wait_it_may,
-        a_fixed_window_opens_with_the_first,
-        a_sliding_window_counts_any_span,
-        a_limit_leaves_nothing_behind,
-        a_key_without_an_end_is_a_new_window,
-        wrong_limits_are_refused,
-        NULL,
-    };
-
-    harness_stand_still();
-    return harness_main("stock_limit", tests);
 }

@@ -45,15 +45,14 @@ static const char *entries(void)
     return all;
 }
 
-START_TEST(nothing_is_told_unless_it_is_asked_for)
+TEST(nothing_is_told_unless_it_is_asked_for)
 {
     take(1);
     run("ack", mine("a"), NULL);
     ck_assert_str_eq(entries(), "");
 }
-END_TEST
 
-START_TEST(each_script_tells)
+TEST(each_script_tells)
 {
     take(9);
     tell(100, "1", NULL);
@@ -80,9 +79,8 @@ START_TEST(each_script_tells)
     ck_assert_int_eq(stat_of("done"), 5);
     check_sums();
 }
-END_TEST
 
-START_TEST(step_tells_and_hands_out)
+TEST(step_tells_and_hands_out)
 {
     const redisReply *reply;
 
@@ -101,10 +99,9 @@ START_TEST(step_tells_and_hands_out)
     ck_assert_str_eq(entries(), "2 h 1\n3;3 h 4;");
     check_sums();
 }
-END_TEST
 
 /* What the single job gives, for the next of its flow, looks like a list of the LOST. */
-START_TEST(step_of_a_chain_tells)
+TEST(step_of_a_chain_tells)
 {
     run("flow_push", "f", "", "1", "60", "x", "1", "", "done", "", "0", "{}", "y", "2", "1", "done",
         "", "0", "{}", NULL);
@@ -115,9 +112,8 @@ START_TEST(step_of_a_chain_tells)
         1 + 3 + 1);
     ck_assert_str_eq(entries(), "1 h 1;");
 }
-END_TEST
 
-START_TEST(what_is_lost_is_not_told)
+TEST(what_is_lost_is_not_told)
 {
     take(3);
     tell(100, "1", "2", "3", "4", NULL);
@@ -133,9 +129,8 @@ START_TEST(what_is_lost_is_not_told)
     ck_assert_str_eq(flat(run("ack_all", NULL)), "IDS");
     ck_assert_str_eq(entries(), "2 h 2\n4;");
 }
-END_TEST
 
-START_TEST(what_is_refused_is_not_told)
+TEST(what_is_refused_is_not_told)
 {
     uint64_t before;
 
@@ -147,11 +142,10 @@ START_TEST(what_is_refused_is_not_told)
     ck_assert_mem_eq(run_error("release", mine("a"), "0", NULL), "ERR usage: release", 18);
     ck_assert_uint_eq(digest(), before);
 }
-END_TEST
 
 /* Entries are dropped by the numbers of their ends, however many one has. Redis drops them in parts
  * of 100. */
-START_TEST(as_many_as_asked_for_are_kept)
+TEST(as_many_as_asked_for_are_kept)
 {
     long long left;
 
@@ -168,10 +162,9 @@ START_TEST(as_many_as_asked_for_are_kept)
     ck_assert_ptr_nonnull(strstr(entries(), "1000 h 999;"));
     ck_assert_ptr_nonnull(strstr(entries(), "951 h 950;"));
 }
-END_TEST
 
 /* The clock may go back: entries are in the order of their numbers. */
-START_TEST(numbers_go_on)
+TEST(numbers_go_on)
 {
     ask("XADD later:{q}:events 7-9999999999999999 host x ends before");
     take(2);
@@ -185,10 +178,9 @@ START_TEST(numbers_go_on)
     ck_assert_mem_eq(ask("XREVRANGE later:{q}:events + - COUNT 1")->element[0]->element[0]->str,
                      "9-", 2);
 }
-END_TEST
 
 /* The jobs have ended all the same. */
-START_TEST(a_stream_that_is_none_hinders_nothing)
+TEST(a_stream_that_is_none_hinders_nothing)
 {
     ask("SET later:{q}:events x");
     take(1);
@@ -197,33 +189,12 @@ START_TEST(a_stream_that_is_none_hinders_nothing)
     ck_assert_int_eq(stat_of("done"), 1);
     check_sums();
 }
-END_TEST
 
-START_TEST(forgotten_with_its_queue)
+TEST(forgotten_with_its_queue)
 {
     take(1);
     tell(100, "1", NULL);
     run("ack", mine("a"), NULL);
     ck_assert_int_eq(run("forget", NULL)->integer, 0);
     ck_assert_int_eq(ask("EXISTS later:{q}:events")->integer, 0);
-}
-END_TEST
-
-int main(void)
-{
-    const TTest *const tests[] = {
-        nothing_is_told_unless_it_is_asked_for,
-        each_script_tells,
-        step_tells_and_hands_out,
-        step_of_a_chain_tells,
-        what_is_lost_is_not_told,
-        what_is_refused_is_not_told,
-        as_many_as_asked_for_are_kept,
-        numbers_go_on,
-        a_stream_that_is_none_hinders_nothing,
-        forgotten_with_its_queue,
-        NULL,
-    };
-
-    return harness_main("told", tests);
 }

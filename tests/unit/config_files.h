@@ -1,7 +1,7 @@
 /*
  * config_files.h: configuration files of a test, in a directory of its own.
  *
- * Add config_files_begin and config_files_end as checked fixture to each test case.
+ *     CASE("values", config_files_begin, config_files_end);
  */
 #ifndef CONFIG_FILES_H
 #define CONFIG_FILES_H

@@ -7,15 +7,13 @@
 #include "fake_host.h"
 #include "unit.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-
 extern const struct later_plugin *plugin;
 extern struct later_job *job;
 
 /* A test case in which each test has a fresh plugin and job. Misuses fail the test. */
 void exec_begin(void);
 void exec_end(void);
-#define EXEC_CASE(name, ...) UNIT_CASE(name, exec_begin, exec_end, __VA_ARGS__)
+#define EXEC_CASE(name) CASE(name, exec_begin, exec_end)
 
 /* Sets an option of plugins.config.exec, which must be accepted. */
 void option(const char *key, const char *value);

@@ -359,13 +359,9 @@ void live_turn(void)
     pass_awake(hurries && waits ? 0 : STANDSTILL);
 }
 
-TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
-                 const TTest *const *tests)
+void live_case(const char *name, void (*set_up)(void), void (*tear_down)(void))
 {
-    TCase *tc = unit_case(name, set_up, tear_down, tests);
-
-    tcase_add_unchecked_fixture(tc, live_start, live_stop);
-    return tc;
+    tcase_add_unchecked_fixture(unit_case(name, set_up, tear_down), live_start, live_stop);
 }
 
 void live_cut(struct fake_redis *fake, void *arg)

@@ -1,9 +1,6 @@
 /*
  * live.h: a redis-server of the test program's own, looked at from the side; and, for what lives on
  * a libevent loop, a loop with a link to it.
- *
- *     tcase_add_unchecked_fixture(tc, live_start, live_stop);     once, in the parent
- *     tcase_add_checked_fixture(tc, live_begin, live_end);        an empty Redis for each test
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -136,12 +133,10 @@ int live_logged(const char *words);
 const char *live_log(void);
 void live_log_end(void);
 
-/* A test case on such a server: each of `tests`, NULL at the end, between set_up() and tear_down(),
- * 60 s at most. */
-TCase *live_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
-                 const TTest *const *tests);
-#define LIVE_CASE(name, set_up, tear_down, ...)                                                    \
-    live_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
+/* A CASE on such a server, started before it; set_up() calls live_begin(), tear_down() live_end().
+ */
+#define LIVE_CASE(name, set_up, tear_down) AT_START(live_case(name, set_up, tear_down))
+void live_case(const char *name, void (*set_up)(void), void (*tear_down)(void));
 
 /* For fake_start(), before that server. arg: an unsigned seed: connections are cut after a random
  * number of bytes up or down: within the handshake, a command, an answer. */

@@ -35,8 +35,10 @@ static void make_dir(void)
     ck_assert_ptr_nonnull(mkdtemp(files_dir));
 }
 
-void files_fixture(TCase *tc)
+void files_case(const char *name, void (*set_up)(void), void (*tear_down)(void))
 {
+    TCase *tc = unit_case(name, set_up, tear_down);
+
     tcase_add_unchecked_fixture(tc, make_base, remove_base);
     tcase_add_checked_fixture(tc, make_dir, NULL);
 }

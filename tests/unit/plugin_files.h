@@ -4,13 +4,14 @@
 #ifndef PLUGIN_FILES_H
 #define PLUGIN_FILES_H
 
-#include <check.h>
+#include "unit.h"
 
 /* The directory of the present test: new and empty, mode 0700. */
 extern char files_dir[64];
 
-/* Gives a test case its directories; they are removed afterwards. */
-void files_fixture(TCase *tc);
+/* A CASE whose tests have such a directory each; they are removed afterwards. */
+#define FILES_CASE(name, set_up, tear_down) AT_START(files_case(name, set_up, tear_down))
+void files_case(const char *name, void (*set_up)(void), void (*tear_down)(void));
 
 /* A path in the directory; static, good for eight calls. */
 const char *files_path(const char *name);

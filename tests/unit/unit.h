@@ -1,14 +1,18 @@
 /*
- * unit.h: what every unit test program shares: run a suite, print TAP.
+ * unit.h: the tests of a program. No list names them: they run in the order of the file, each in a
+ * process of its own, and their results are TAP. main() is in the library.
  *
- *     static TCase *reads(void)
+ *     CASE("reads", set_up, tear_down);
+ *
+ *     TEST(an_empty_line)
  *     {
- *         TCase *tc = tcase_create("reads");
- *
- *         tcase_add_test(tc, …);
- *         return tc;
+ *         …
  *     }
- *     UNIT_MAIN("backoff", reads, writes)
+ *
+ *     TEST_EACH(a_bad_line, COUNT(bad))
+ *     {
+ *         … bad[_i] …
+ *     }
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -17,6 +21,50 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A call that is made before the first test, in its place among TEST and CASE. */
+#define AT_START(call) AT_START_OF_LINE(call, __LINE__)
+
+/* All tests below, up to the next CASE, are in this one, and run between set_up() and tear_down(),
+ * which may be NULL. CK_RUN_CASE=NAME runs them alone. Tests above the first CASE are in one that
+ * is named after the file. */
+#define CASE(name, set_up, tear_down) AT_START(unit_case(name, set_up, tear_down))
+
+/* A test; one for each row of a table, `_i` from 0, of which each is a result; and one that has to
+ * end by this signal, left out where tests have no process of their own. */
+#define TEST(name)           UNIT_TEST(name, unit_add(&name##_test, 1, 0))
+#define TEST_EACH(name, n)   UNIT_TEST(name, unit_add(&name##_test, n, 0))
+#define TEST_SIGNAL(name, s) UNIT_TEST(name, unit_add(&name##_test, unit_forks(), s))
+#define COUNT(array)         ((int)(sizeof(array) / sizeof *(array)))
+
+/* One that stands further above, once more, in this case. */
+#define AGAIN(name) AT_START(unit_add(&name##_test, 1, 0))
+
+/* Linkers sort what comes before main() by this number, and those up to 100 are not ours. */
+#define AT_START_OF_LINE(call, line) AT_START_NAMED(call, line)
+#define AT_START_NAMED(call, line)                                                                 \
+    __attribute__((constructor(101 + line))) static void unit_at_start_##line(void)                \
+    {                                                                                              \
+        call;                                                                                      \
+    }                                                                                              \
+    _Static_assert(true, "a semicolon stands here")
+#define UNIT_TEST(name, add)                                                                       \
+    static void name##_fn(int _i);                                                                 \
+    static const TTest name##_test = { #name, name##_fn, __FILE__, __LINE__ };                     \
+    AT_START(add);                                                                                 \
+    static void name##_fn(int _i __attribute__((unused)))
+
+/* Begins a case: the one to which tests are added. Returns it, for fixtures besides. */
+TCase *unit_case(const char *name, void (*set_up)(void), void (*tear_down)(void));
+
+/* The case to which tests are added, or the first if there is none yet, of tests in `file`. */
+TCase *unit_current(const char *file);
+
+/* Adds a test `rows` times; `end_signal` 0: it ends as others do. */
+void unit_add(const TTest *test, int rows, int end_signal);
+
+/* Runs all that were added. Returns the exit status of the program. */
+int unit_run(void);
 
 /* Returns the step through a long row of cases: 1 in the plain build; n under valgrind or a
  * sanitizer (LATER_SHORT), where all of them would take minutes. */
@@ -34,57 +82,7 @@ static inline bool unit_forks(void)
     return !fork || strcmp(fork, "no") != 0;
 }
 
-/* Check's own limit is 4 seconds, which a busy machine can need for anything. Nothing is measured
- * by this one: it names the test that hangs, before tests/limit.sh ends the program. Call it before
- * the first tcase_create(). */
-static inline void unit_set_limit(void)
-{
-    setenv("CK_DEFAULT_TIMEOUT", "600", 0);
-}
-
-/* Returns a test case: each of `tests`, NULL at the end, between set_up() and tear_down(), which
- * may be NULL. UNIT_CASE takes the tests as they are. */
-static inline TCase *unit_case(const char *name, void (*set_up)(void), void (*tear_down)(void),
-                               const TTest *const *tests)
-{
-    TCase *tc = tcase_create(name);
-
-    tcase_add_checked_fixture(tc, set_up, tear_down);
-    for (; *tests; tests++)
-        tcase_add_test(tc, *tests);
-    return tc;
-}
-
-#define UNIT_CASE(name, set_up, tear_down, ...)                                                    \
-    unit_case(name, set_up, tear_down, (const TTest *const[]){ __VA_ARGS__, NULL })
-
-/* Runs a suite and frees it. Returns the exit status of the program. */
-static inline int unit_run(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    srunner_set_tap(runner, "-");
-    srunner_run_all(runner, CK_SILENT);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 /* Seconds for an answer that comes, or is refused: this process and the server may stand still. */
 #define UNIT_PATIENT 60.0
-
-/* The main() of a test program: its name, and the functions that make its test cases. */
-#define UNIT_MAIN(name, ...)                                                                       \
-    int main(void)                                                                                 \
-    {                                                                                              \
-        TCase *(*const unit_cases[])(void) = { __VA_ARGS__ };                                      \
-        Suite *unit_suite = suite_create(name);                                                    \
-                                                                                                   \
-        unit_set_limit();                                                                          \
-        for (size_t unit_i = 0; unit_i < sizeof unit_cases / sizeof *unit_cases; unit_i++)         \
-            suite_add_tcase(unit_suite, unit_cases[unit_i]());                                     \
-        return unit_run(unit_suite);                                                               \
-    }
 
 #endif

@@ -41,7 +41,7 @@ static void set_zone(const char *zone)
     tzset();
 }
 
-START_TEST(test_said)
+TEST_EACH(test_said, COUNT(said))
 {
     struct later_error err = { .text = "" };
     double got = -1;
@@ -57,7 +57,6 @@ START_TEST(test_said)
     ck_assert_msg(strcmp(text, said[_i].meant) == 0, "%s is %s, not %s", said[_i].word,
                   said[_i].meant, text);
 }
-END_TEST
 
 static const struct {
     const char *word, *why;
@@ -83,7 +82,7 @@ static const struct {
     { "1767225600000", "milliseconds" },
 };
 
-START_TEST(test_refused)
+TEST_EACH(test_refused, COUNT(refused))
 {
     struct later_error err = { .text = "" };
     double got;
@@ -94,9 +93,8 @@ START_TEST(test_refused)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_msg(strstr(err.text, refused[_i].why) != NULL, "%s: %s", refused[_i].word, err.text);
 }
-END_TEST
 
-START_TEST(test_zones)
+TEST(test_zones)
 {
     struct later_error err = { .text = "" };
     double got;
@@ -113,10 +111,9 @@ START_TEST(test_zones)
     ck_assert_int_eq(moment_read("2026-10-04 2:30", "--at", NOW, &got, &err), 0);
     ck_assert(got == 1791041400); /* 2026-10-03T15:30:00Z */
 }
-END_TEST
 
 /* A time that was shown is taken as that very time. */
-START_TEST(test_microseconds)
+TEST(test_microseconds)
 {
     struct later_error err = { .text = "" };
     double got;
@@ -133,15 +130,3 @@ START_TEST(test_microseconds)
                      0);
     ck_assert_msg(got == 1795377555.915253, "more digits than a double holds: %.9f", got);
 }
-END_TEST
-
-static TCase *moments(void)
-{
-    TCase *tc = UNIT_CASE("moments", NULL, NULL, test_zones, test_microseconds);
-
-    tcase_add_loop_test(tc, test_said, 0, sizeof said / sizeof *said);
-    tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
-    return tc;
-}
-
-UNIT_MAIN("moment", moments)

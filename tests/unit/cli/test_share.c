@@ -53,7 +53,7 @@ static double share_of(struct made made)
     return made.taken / made.time;
 }
 
-START_TEST(a_tenth_of_the_whole)
+TEST(a_tenth_of_the_whole)
 {
     for (int part = 10; part <= 100; part += 15) {
         double share = share_of((struct made){ .part = part / 100.0, .own = 0.3 });
@@ -62,20 +62,18 @@ START_TEST(a_tenth_of_the_whole)
         ck_assert_double_ge(share, part == 10 ? 0.06 : 0.095);
     }
 }
-END_TEST
 
 /* Where others had the processor when we asked for the first time, the way seemed long. */
-START_TEST(a_long_way_hides_nothing)
+TEST(a_long_way_hides_nothing)
 {
     double share = share_of((struct made){ .part = 0.9, .own = 0.3, .way = 10 });
 
     ck_assert_double_le(share, 0.1);
     ck_assert_double_ge(share, 0.095);
 }
-END_TEST
 
 /* Then the time waited beyond a round trip is used. A round trip is no longer than any call. */
-START_TEST(one_that_does_not_tell)
+TEST(one_that_does_not_tell)
 {
     double near = share_of((struct made){ .part = 0.9, .own = 0.3, .silent = true });
     double far = share_of((struct made){ .part = 0.5, .own = 0.3, .way = 10, .silent = true });
@@ -84,10 +82,9 @@ START_TEST(one_that_does_not_tell)
     ck_assert_double_le(far, 0.1);
     ck_assert_double_ge(far, 0.05);
 }
-END_TEST
 
 /* A pause of 20 ms that takes 25 or 60 is made up for: neither more than a tenth, nor much less. */
-START_TEST(late_ends_of_sleeps_are_made_up_for)
+TEST(late_ends_of_sleeps_are_made_up_for)
 {
     for (int late = 1; late <= 40; late += 13) {
         double share = share_of((struct made){ .part = 0.9, .own = 0.3, .late = late / 1000.0 });
@@ -96,10 +93,9 @@ START_TEST(late_ends_of_sleeps_are_made_up_for)
         ck_assert_double_ge(share, 0.095);
     }
 }
-END_TEST
 
 /* Where we ourselves are the slow ones there is no pause. */
-START_TEST(slow_ones_do_not_rest)
+TEST(slow_ones_do_not_rest)
 {
     struct made made = { .part = 0.5, .own = 10 };
 
@@ -107,10 +103,9 @@ START_TEST(slow_ones_do_not_rest)
     ck_assert_double_le(made.taken / made.time, 0.1);
     ck_assert_double_eq(made.longest, 0);
 }
-END_TEST
 
 /* Time that a slow reader of ours left unused is not made up for at once. */
-START_TEST(a_long_stop_gives_little_credit)
+TEST(a_long_stop_gives_little_credit)
 {
     struct share share;
     double taken = 0;
@@ -122,10 +117,9 @@ START_TEST(a_long_stop_gives_little_credit)
     ck_assert_double_le(taken, 0.1);
     ck_assert_double_ge(taken, 0.04); /* some is */
 }
-END_TEST
 
 /* A Redis that did not answer for long is no reason to stop for as long ten times over. */
-START_TEST(no_pause_is_long)
+TEST(no_pause_is_long)
 {
     struct share share;
 
@@ -134,10 +128,9 @@ START_TEST(no_pause_is_long)
     ck_assert_double_le(share_pause(&share, 300, 300), 1);
     ck_assert_double_le(share_pause(&share, 0, 1), 0); /* and it is over then */
 }
-END_TEST
 
 /* Questions of what Redis has worked cost it something: not for each call of a fast one. */
-START_TEST(pauses_are_worth_their_while)
+TEST(pauses_are_worth_their_while)
 {
     struct made fast = { .part = 0.02, .own = 0.3 }, slow = { .part = 1, .own = 0.3 };
 
@@ -147,14 +140,3 @@ START_TEST(pauses_are_worth_their_while)
     ck_assert_int_lt(slow.pieces, 60 * 60);
     ck_assert_double_lt(slow.longest, 0.1);
 }
-END_TEST
-
-static TCase *shares(void)
-{
-    return UNIT_CASE("shares", NULL, NULL, a_tenth_of_the_whole, a_long_way_hides_nothing,
-                     one_that_does_not_tell, late_ends_of_sleeps_are_made_up_for,
-                     slow_ones_do_not_rest, a_long_stop_gives_little_credit, no_pause_is_long,
-                     pauses_are_worth_their_while);
-}
-
-UNIT_MAIN("share", shares)

@@ -111,7 +111,7 @@ static void check(const struct slot *slot, const struct row *row, const char *te
     ck_assert_uint_eq(slot->state, SLOT_RUNNING); /* the caller's */
 }
 
-START_TEST(test_table)
+TEST(test_table)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct slot slot = slot_of(&rows[i]);
@@ -120,10 +120,9 @@ START_TEST(test_table)
         check(&slot, &rows[i], "killed by signal 11");
     }
 }
-END_TEST
 
 /* If the number of attempts is not known yet, none is the last. */
-START_TEST(test_attempts_not_known)
+TEST(test_attempts_not_known)
 {
     /* At once, except for the least delay from the tenth attempt on. */
     static const struct row unknown = { LATER_ENDED_CRASH,  ALONE, SERIAL,    NOT_LAST, -1,
@@ -135,9 +134,8 @@ START_TEST(test_attempts_not_known)
     aftermath_judge(&slot, false, LATER_ENDED_CRASH, "x", 3);
     check(&slot, &unknown, "x");
 }
-END_TEST
 
-START_TEST(test_more_attempts_than_there_are)
+TEST(test_more_attempts_than_there_are)
 {
     static const struct row last = { LATER_ENDED_TIMEOUT, ALONE, SERIAL, LAST,     -1,
                                      LATER_VERB_BURY,     0,     "ran",  "timeout" };
@@ -147,10 +145,9 @@ START_TEST(test_more_attempts_than_there_are)
     aftermath_judge(&slot, false, LATER_ENDED_TIMEOUT, "x", 3);
     check(&slot, &last, "x");
 }
-END_TEST
 
 /* crash_max from 1 up: the crash that reaches it buries the job. */
-START_TEST(test_crash_max)
+TEST(test_crash_max)
 {
     for (uint32_t most = 1; most < 6; most++) {
         for (int32_t crashes = -1; crashes < 8; crashes++) {
@@ -166,12 +163,3 @@ START_TEST(test_crash_max)
         }
     }
 }
-END_TEST
-
-static TCase *judge(void)
-{
-    return UNIT_CASE("judge", NULL, NULL, test_table, test_attempts_not_known,
-                     test_more_attempts_than_there_are, test_crash_max);
-}
-
-UNIT_MAIN("aftermath", judge)

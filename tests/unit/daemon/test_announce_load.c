@@ -17,7 +17,7 @@ static void expect(const struct announce_load *load, const char *wanted)
     free(text);
 }
 
-START_TEST(test_means)
+TEST(test_means)
 {
     struct announce_load load = { 0 };
 
@@ -32,10 +32,9 @@ START_TEST(test_means)
     announce_load_look(&load, 1062, 0);
     expect(&load, ",\"busy\":[2.5,0.3333]");
 }
-END_TEST
 
 /* Minutes in which it stood still are not known. */
-START_TEST(test_gaps)
+TEST(test_gaps)
 {
     struct announce_load load = { 0 };
 
@@ -47,9 +46,8 @@ START_TEST(test_gaps)
            ",\"busy\":[null,null,null,null,null,null,null,null,null,null,null,null,null,null,"
            "null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,5]");
 }
-END_TEST
 
-START_TEST(test_half_an_hour)
+TEST(test_half_an_hour)
 {
     struct announce_load load = { 0 };
 
@@ -59,11 +57,3 @@ START_TEST(test_half_an_hour)
            ",\"busy\":[2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,"
            "28,29,30,31]");
 }
-END_TEST
-
-static TCase *load(void)
-{
-    return UNIT_CASE("load", NULL, NULL, test_means, test_gaps, test_half_an_hour);
-}
-
-UNIT_MAIN("announce_load", load)

@@ -20,13 +20,14 @@ static void tear_down(void)
     backlog_free(NULL);
 }
 
-START_TEST(nothing_is_known_at_first)
+CASE("backlog", set_up, tear_down);
+
+TEST(nothing_is_known_at_first)
 {
     ck_assert_ptr_null(backlog_find(backlog, 'l', "a"));
 }
-END_TEST
 
-START_TEST(rows_have_kind_and_name)
+TEST(rows_have_kind_and_name)
 {
     struct backlog_row *lock = backlog_make(backlog, 'l', "a", 5),
                        *limit = backlog_make(backlog, 'm', "a", 5);
@@ -37,10 +38,9 @@ START_TEST(rows_have_kind_and_name)
     ck_assert_ptr_eq(backlog_find(backlog, 'm', "a"), limit);
     ck_assert_ptr_null(backlog_find(backlog, 'm', "b"));
 }
-END_TEST
 
 /* 3 in 10 s: three when it opens, three more each 10 s; each a second after its turn. */
-START_TEST(a_limit_has_turns)
+TEST(a_limit_has_turns)
 {
     struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
 
@@ -51,9 +51,8 @@ START_TEST(a_limit_has_turns)
         ck_assert_double_eq(backlog_wait(row, 100, -1), 4 + i / 3 * 10 + 1);
     ck_assert_double_eq(backlog_wait(row, 200, -1), 31); /* it has opened */
 }
-END_TEST
 
-START_TEST(nobody_waits_longer_than_the_bound)
+TEST(nobody_waits_longer_than_the_bound)
 {
     struct backlog_row *row = backlog_make(backlog, 'm', "a", 100);
     double least = 1e9, most = 0;
@@ -70,9 +69,8 @@ START_TEST(nobody_waits_longer_than_the_bound)
     ck_assert_double_le(most, BACKLOG_MOST);
     ck_assert_double_ge(most - least, BACKLOG_MOST / 2 * 0.9); /* spread */
 }
-END_TEST
 
-START_TEST(rows_are_bounded_and_forgotten)
+TEST(rows_are_bounded_and_forgotten)
 {
     char name[20];
 
@@ -85,7 +83,6 @@ START_TEST(rows_are_bounded_and_forgotten)
     ck_assert_ptr_null(backlog_find(backlog, 'm', "n1"));
     ck_assert_ptr_nonnull(backlog_find(backlog, 'm', "n2"));
 }
-END_TEST
 
 static void look(void *arg, struct backlog_row *row)
 {
@@ -94,7 +91,7 @@ static void look(void *arg, struct backlog_row *row)
 }
 
 /* A line is remembered for as long as somebody waits in it, and looked at when it is time. */
-START_TEST(lines_are_looked_after)
+TEST(lines_are_looked_after)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
     char name[20];
@@ -112,11 +109,10 @@ START_TEST(lines_are_looked_after)
     ck_assert_double_eq(backlog_each(backlog, 101, look, &sum), 111);
     ck_assert_uint_eq(sum, 7);
 }
-END_TEST
 
 /* A few look again soon. Of many, only so many in a second; and of very many, no more come back
  * together than at any other time. */
-START_TEST(looks_in_a_line)
+TEST(looks_in_a_line)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100);
     double sum = 0, least = 1e9, most = 0;
@@ -140,7 +136,6 @@ START_TEST(looks_in_a_line)
     ck_assert_double_ge(most, BACKLOG_MOST - 1);
     ck_assert_double_eq_tol(sum / 1024, BACKLOG_MOST * 2 / 3, 1);
 }
-END_TEST
 
 /* The mean of what 1024 jobs of `waiting` wait, `behind` others each. */
 static double mean_wait(size_t waiting, int64_t behind, double most)
@@ -162,7 +157,7 @@ static double mean_wait(size_t waiting, int64_t behind, double most)
 
 /* Of those that the line knows, less than one looks in a second, however many there are; some of
  * them soon. The last few look within a minute. */
-START_TEST(known_jobs_look_rarely)
+TEST(known_jobs_look_rarely)
 {
     struct backlog_row *limit = backlog_make(backlog, 'm', "limit", 100);
 
@@ -180,11 +175,10 @@ START_TEST(known_jobs_look_rarely)
     limit->waiting = 100000;
     ck_assert_double_gt(backlog_wait(limit, 100, 9) + backlog_wait(limit, 100, 9), BACKLOG_MOST);
 }
-END_TEST
 
 /* A job that is in the line, and is not one of the last, looks as rarely as one that has been told
  * so. */
-START_TEST(who_is_in_the_line_looks_later)
+TEST(who_is_in_the_line_looks_later)
 {
     struct backlog_row *line = backlog_make(backlog, 'p', "line", 100),
                        *limit = backlog_make(backlog, 'm', "limit", 100);
@@ -201,18 +195,4 @@ START_TEST(who_is_in_the_line_looks_later)
     ck_assert_double_eq(backlog_later(limit, 100), 0); /* it has a turn */
     limit->waiting = 100000;
     ck_assert_double_gt(backlog_later(limit, 100) + backlog_later(limit, 100), BACKLOG_MOST);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("backlog");
-    TCase *tc =
-        UNIT_CASE("backlog", set_up, tear_down, nothing_is_known_at_first, rows_have_kind_and_name,
-                  a_limit_has_turns, nobody_waits_longer_than_the_bound,
-                  rows_are_bounded_and_forgotten, lines_are_looked_after, looks_in_a_line,
-                  known_jobs_look_rarely, who_is_in_the_line_looks_later);
-
-    suite_add_tcase(suite, tc);
-    return unit_run(suite);
 }

@@ -62,7 +62,9 @@ static void put_others(int count)
     }
 }
 
-START_TEST(test_nothing)
+LIVE_CASE("found", set_up, tear_down);
+
+TEST(test_nothing)
 {
     live_loop(NULL);
     ck_assert_int_eq(find(), 0);
@@ -74,7 +76,6 @@ START_TEST(test_nothing)
     ck_assert_int_eq(goods, 2);
     ck_assert_int_eq(live_held("q"), 5);
 }
-END_TEST
 
 static void check_found(int others, int ours)
 {
@@ -96,26 +97,23 @@ static void check_found(int others, int ours)
     live_check("q");
 }
 
-START_TEST(test_small_set)
+TEST(test_small_set)
 {
     check_found(10, 3);
 }
-END_TEST
 
-START_TEST(test_many_pages)
+TEST(test_many_pages)
 {
     check_found(2000, 7);
 }
-END_TEST
 
-START_TEST(test_a_full_batch)
+TEST(test_a_full_batch)
 {
     check_found(2000, 500);
 }
-END_TEST
 
 /* They may be gone by the time they are returned: acked or lapsed. That is no failure. */
-START_TEST(test_twice_at_once)
+TEST(test_twice_at_once)
 {
     put_others(2000);
     for (int i = 0; i < 50; i++) {
@@ -133,20 +131,20 @@ START_TEST(test_twice_at_once)
     ck_assert_int_eq(live_number("HGET later:{q}:stats returned"), 50);
     live_check("q");
 }
-END_TEST
 
 /* ---- what can go wrong */
 
-START_TEST(test_link_down)
+LIVE_CASE("faults", set_up, tear_down);
+
+TEST(test_link_down)
 {
     live_loop(NULL);
     link_break(live_link, "off");
     ck_assert_int_lt(find(), 0);
     ck_assert_int_eq(dones, 0);
 }
-END_TEST
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
     live_hold("q", "a", TOKEN, 1000);
     live_loop(NULL);
@@ -160,9 +158,8 @@ START_TEST(test_refused)
     ck_assert_int_eq(goods, 1);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 1);
 }
-END_TEST
 
-START_TEST(test_freed_meanwhile)
+TEST(test_freed_meanwhile)
 {
     put_others(2000);
     live_loop(NULL);
@@ -171,7 +168,6 @@ START_TEST(test_freed_meanwhile)
     ck_assert_int_eq(dones, 1);
     ck_assert_int_eq(goods, 0);
 }
-END_TEST
 
 /* An answer, and it hangs up: what is sent from inside the answer cannot go. */
 static void page_and_cut(struct fake_redis *f, void *arg)
@@ -184,7 +180,7 @@ static void page_and_cut(struct fake_redis *f, void *arg)
     }
 }
 
-START_TEST(test_cut_behind_a_page)
+TEST(test_cut_behind_a_page)
 {
     static char url[100];
 
@@ -199,7 +195,6 @@ START_TEST(test_cut_behind_a_page)
     }
     ck_assert_int_eq(goods, 0);
 }
-END_TEST
 
 /* Cut at any byte. Whatever happens, done() is called once, and success is true. */
 static void cut_somewhere(struct fake_redis *f, void *arg)
@@ -210,7 +205,7 @@ static void cut_somewhere(struct fake_redis *f, void *arg)
         fake_relay(f, live_server.socket, SIZE_MAX, 30 + (size_t)rand_r(&seed) % 3000);
 }
 
-START_TEST(test_cut_anywhere)
+TEST_EACH(test_cut_anywhere, 4)
 {
     static char url[100];
     unsigned seed = (unsigned)_i + 5;
@@ -236,23 +231,3 @@ START_TEST(test_cut_anywhere)
     ck_assert_int_eq(live_number("HGET later:{q}:stats returned"), 40);
     live_check("q");
 }
-END_TEST
-
-#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *found(void)
-{
-    return MAKE("found", test_nothing, test_small_set, test_many_pages, test_a_full_batch,
-                test_twice_at_once);
-}
-
-static TCase *faults(void)
-{
-    TCase *tc =
-        MAKE("faults", test_link_down, test_refused, test_freed_meanwhile, test_cut_behind_a_page);
-
-    tcase_add_loop_test(tc, test_cut_anywhere, 0, 4);
-    return tc;
-}
-
-UNIT_MAIN("find", found, faults)

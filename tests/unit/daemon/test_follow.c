@@ -131,8 +131,10 @@ static const char *peer_now(void)
     return later_redis_peer(link_redis(link_));
 }
 
+CASE("moving", set_up, tear_down);
+
 /* A master that is cut off keeps its connections and goes on answering. */
-START_TEST(test_link_moves)
+TEST(test_link_moves)
 {
     const struct link_options options = { .what = "test", .up = on_up, .down = on_down };
 
@@ -148,7 +150,6 @@ START_TEST(test_link_moves)
     ck_assert_int_eq(downs, 1);
     ck_assert_str_eq(peer_now(), new_peer);
 }
-END_TEST
 
 static void on_moved(void *arg, const char *peer)
 {
@@ -158,7 +159,7 @@ static void on_moved(void *arg, const char *peer)
 }
 
 /* It stays with the Sentinel, and never goes to the Redis that it names. */
-START_TEST(test_follows)
+TEST(test_follows)
 {
     int before;
 
@@ -174,11 +175,3 @@ START_TEST(test_follows)
     ck_assert_str_eq(told, new_peer);
     ck_assert_uint_eq(fake_accepted(old) + fake_accepted(new), 0);
 }
-END_TEST
-
-static TCase *moving(void)
-{
-    return UNIT_CASE("moving", set_up, tear_down, test_link_moves, test_follows);
-}
-
-UNIT_MAIN("follow", moving)

@@ -45,8 +45,10 @@ static void read_it(void)
     ck_assert_msg(health_read(dir, &report, &err) == 0, "%s", err.text);
 }
 
+CASE("file", set_up, tear_down);
+
 /* It stays over restarts; another folder has another one; a damaged file is made anew. */
-START_TEST(test_identity)
+TEST(test_identity)
 {
     char first[IDENTITY_SIZE], second[IDENTITY_SIZE], file[64];
 
@@ -63,9 +65,8 @@ START_TEST(test_identity)
     ck_assert_int_eq(identity_read("/nowhere", "h", second, &err), -1);
     ck_assert_ptr_nonnull(strstr(err.text, "state_dir: /nowhere/identity: "));
 }
-END_TEST
 
-START_TEST(test_report)
+TEST(test_report)
 {
     struct health *health = open_it();
 
@@ -92,10 +93,9 @@ START_TEST(test_report)
     ck_assert(!report.running);
     health_close(NULL);
 }
-END_TEST
 
 /* What went wrong is told until it is over. */
-START_TEST(test_faults)
+TEST(test_faults)
 {
     struct health *health = open_it();
 
@@ -113,9 +113,8 @@ START_TEST(test_faults)
     ck_assert_str_eq(report.reload, "");
     health_close(health);
 }
-END_TEST
 
-START_TEST(test_nothing_there)
+TEST(test_nothing_there)
 {
     ck_assert_int_lt(health_read(dir, &report, &err), 0);
     ck_assert_int_eq(err.code, LATER_E_NONE);
@@ -125,10 +124,9 @@ START_TEST(test_nothing_there)
     ck_assert_int_eq(err.code, LATER_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(err.text, "/nonexistent/later"));
 }
-END_TEST
 
 /* A file of another kind does not come from a running laterd. */
-START_TEST(test_short_file)
+TEST(test_short_file)
 {
     int fd = open(path, O_CREAT | O_WRONLY, 0644);
 
@@ -137,9 +135,8 @@ START_TEST(test_short_file)
     read_it();
     ck_assert(!report.running);
 }
-END_TEST
 
-START_TEST(test_no_permission)
+TEST(test_no_permission)
 {
     struct health *health = open_it();
 
@@ -152,9 +149,10 @@ START_TEST(test_no_permission)
     }
     health_close(health);
 }
-END_TEST
 
-START_TEST(test_one_at_a_time)
+CASE("lock", set_up, tear_down);
+
+TEST(test_one_at_a_time)
 {
     struct health *health = open_it();
 
@@ -166,10 +164,9 @@ START_TEST(test_one_at_a_time)
     health_close(health);
     health_close(open_it());
 }
-END_TEST
 
 /* Readers, however many, never keep a laterd from starting. */
-START_TEST(test_looking_is_harmless)
+TEST(test_looking_is_harmless)
 {
     pid_t pids[2];
     int status;
@@ -197,12 +194,11 @@ START_TEST(test_looking_is_harmless)
         waitpid(pids[i], &status, 0);
     }
 }
-END_TEST
 
 /* The lock goes with the laterd that had it, however it ends, and no child keeps it: a worker
  * closes its descriptors, a program that a handler starts has none. */
 /* A child that has all descriptors, and stands still. */
-START_TEST(test_closed_beside_a_child)
+TEST(test_closed_beside_a_child)
 {
     struct health *health = open_it();
     pid_t child = fork();
@@ -216,9 +212,8 @@ START_TEST(test_closed_beside_a_child)
     kill(child, SIGKILL);
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
-END_TEST
 
-START_TEST(test_killed)
+TEST(test_killed)
 {
     int hold[2], ready[2];
     char byte;
@@ -253,27 +248,11 @@ START_TEST(test_killed)
     ck_assert(!report.running);
     health_close(open_it());
 }
-END_TEST
 
 /* Another file in its place, through a link, is not written to. */
-START_TEST(test_symlink)
+TEST(test_symlink)
 {
     ck_assert_int_eq(symlink("/tmp/later-health-target", path), 0);
     ck_assert_ptr_null(health_open(dir, &err));
     ck_assert_int_eq(access("/tmp/later-health-target", F_OK), -1);
 }
-END_TEST
-
-static TCase *file(void)
-{
-    return UNIT_CASE("file", set_up, tear_down, test_identity, test_report, test_faults,
-                     test_nothing_there, test_short_file, test_no_permission, test_symlink);
-}
-
-static TCase *lock(void)
-{
-    return UNIT_CASE("lock", set_up, tear_down, test_one_at_a_time, test_looking_is_harmless,
-                     test_closed_beside_a_child, test_killed);
-}
-
-UNIT_MAIN("health", file, lock)

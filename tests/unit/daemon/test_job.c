@@ -59,14 +59,15 @@ static void check_policy(const char *document, double timeout, uint32_t attempts
 
 /* ---- policy */
 
-START_TEST(test_global)
+CASE("policy", set_up, NULL);
+
+TEST(test_global)
 {
     check_policy("{\"type\":\"mail\"}", 300, 25, 1, 3600, 0.25);
     check_policy("{\"type\":\"mail\",\"timeout\":1.5,\"max_attempts\":2}", 1.5, 2, 1, 3600, 0.25);
 }
-END_TEST
 
-START_TEST(test_type_before_global)
+TEST(test_type_before_global)
 {
     check_policy("{\"type\":\"video.encode\"}", 3600, 3, 10, 100, 0.5);
     decide("{\"type\":\"video.other\"}");
@@ -75,18 +76,16 @@ START_TEST(test_type_before_global)
     ck_assert_uint_eq(job.policy.backoff.list_count, 2);
     ck_assert_double_eq(job.policy.backoff.list[1], 6);
 }
-END_TEST
 
-START_TEST(test_document_before_type)
+TEST(test_document_before_type)
 {
     check_policy("{\"type\":\"video.encode\",\"timeout\":0.25,\"max_attempts\":1000}", 0.25, 1000,
                  10, 100, 0.5);
     check_policy("{\"type\":\"video.encode\",\"max_attempts\":1}", 3600, 1, 10, 100, 0.5);
 }
-END_TEST
 
 /* What a program says counts where neither the document nor the row of the type says otherwise. */
-START_TEST(test_said_by_the_program)
+TEST(test_said_by_the_program)
 {
     static const char text[] =
         "{\"type\":\"t\",\"max_attempts\":4,\"backoff\":{\"base\":8,\"max\":9}}";
@@ -103,10 +102,9 @@ START_TEST(test_said_by_the_program)
     check_policy("{\"type\":\"video.encode\"}", 3600, 4, 10, 100, 0.5);
     program_said = NULL;
 }
-END_TEST
 
 /* Base alone, max alone, both: the type supplies what is missing, and a list is dropped. */
-START_TEST(test_backoff_of_the_document)
+TEST(test_backoff_of_the_document)
 {
     check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":5}}", 300, 25, 5, 3600, 0.25);
     check_policy("{\"type\":\"mail\",\"backoff\":{\"max\":9}}", 300, 25, 1, 9, 0.25);
@@ -118,9 +116,8 @@ START_TEST(test_backoff_of_the_document)
     check_policy("{\"type\":\"video.encode\",\"backoff\":{\"base\":500}}", 3600, 3, 500, 500, 0.5);
     check_policy("{\"type\":\"mail\",\"backoff\":{\"base\":50,\"max\":9}}", 300, 25, 50, 9, 0.25);
 }
-END_TEST
 
-START_TEST(test_backoff_list_of_the_document)
+TEST(test_backoff_list_of_the_document)
 {
     decide("{\"type\":\"video.other\",\"backoff\":[1,2.5,30]}");
     ck_assert_uint_eq(job.policy.backoff.list_count, 3);
@@ -131,11 +128,10 @@ START_TEST(test_backoff_list_of_the_document)
     for (uint32_t attempt = 1; attempt < 9; attempt++)
         ck_assert_double_eq(later_backoff_delay(&job.policy.backoff, attempt, 0), 7);
 }
-END_TEST
 
 /* ---- what a document may ask for */
 
-START_TEST(test_ceiling)
+TEST(test_ceiling)
 {
     static const char greedy[] = "{\"type\":\"mail\",\"timeout\":604800,\"max_attempts\":1000000,"
                                  "\"backoff\":{\"base\":0,\"max\":0}}";
@@ -150,9 +146,8 @@ START_TEST(test_ceiling)
     ck_assert_double_eq(job.policy.backoff.list[1], 5);
     ck_assert_double_eq(job.policy.backoff.list[2], 2);
 }
-END_TEST
 
-START_TEST(test_ceiling_of_a_type)
+TEST(test_ceiling_of_a_type)
 {
     config.ceiling = (struct later_ceiling){ .timeout = 600, .attempts = 50, .wait = 2 };
     types[0].ceiling = (struct later_ceiling){ .timeout = 9000, .attempts = 4, .wait = 7 };
@@ -161,7 +156,6 @@ START_TEST(test_ceiling_of_a_type)
                  9000, 4, 7, 100, 0.5);
     check_policy("{\"type\":\"video.encode\"}", 3600, 3, 10, 100, 0.5);
 }
-END_TEST
 
 /* ---- settling */
 
@@ -180,7 +174,9 @@ static void check_slot(enum later_verb verb, double wait, const char *how, const
     ck_assert_str_eq(slot.text, text);
 }
 
-START_TEST(test_done)
+CASE("settle", set_up, NULL);
+
+TEST(test_done)
 {
     decide("{\"type\":\"mail\"}");
     strcpy(job.error, "left from before");
@@ -190,9 +186,8 @@ START_TEST(test_done)
     job_settle(&job, &slot, LATER_DONE, true, 0);
     check_slot(LATER_VERB_ACK, 0, "done", NULL, "");
 }
-END_TEST
 
-START_TEST(test_retry)
+TEST(test_retry)
 {
     decide("{\"type\":\"mail\",\"backoff\":{\"base\":8,\"max\":40}}");
     job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
@@ -210,9 +205,8 @@ START_TEST(test_retry)
     job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
     check_slot(LATER_VERB_RELEASE, 40, "ran", "retry", "smtp: \"421\"");
 }
-END_TEST
 
-START_TEST(test_retry_in)
+TEST(test_retry_in)
 {
     static const double said[] = { 0, 0.5, 86400 };
 
@@ -226,9 +220,8 @@ START_TEST(test_retry_in)
     job_settle(&job, &slot, LATER_RETRY, false, UINT64_MAX);
     ck_assert_double_eq(slot.wait, 1);
 }
-END_TEST
 
-START_TEST(test_bury)
+TEST(test_bury)
 {
     decide("{\"type\":\"mail\",\"max_attempts\":3}");
     job.retry_in = 5;
@@ -244,9 +237,8 @@ START_TEST(test_bury)
     job_settle(&job, &slot, LATER_RETRY, false, 0);
     ck_assert_int_eq(slot_verb(&slot), LATER_VERB_BURY);
 }
-END_TEST
 
-START_TEST(test_return)
+TEST(test_return)
 {
     decide("{\"type\":\"mail\",\"backoff\":{\"base\":8,\"max\":40},\"max_attempts\":3}");
     job.attempt = 3; /* also where an attempt would have been the last */
@@ -266,9 +258,8 @@ START_TEST(test_return)
     ck_assert(job_result_valid(LATER_RETURN) && !job_result_valid(LATER_DEFERRED) &&
               !job_result_valid(LATER_RETURN + 1));
 }
-END_TEST
 
-START_TEST(test_kinds)
+TEST(test_kinds)
 {
     decide("{\"type\":\"mail\"}");
     job.kind = LATER_KIND_TIMEOUT;
@@ -282,11 +273,10 @@ START_TEST(test_kinds)
     job_settle(&job, &slot, LATER_BURY, false, 0);
     ck_assert_pstr_eq(row_of_slot()->kind, "buried");
 }
-END_TEST
 
 /* ---- how it is counted */
 
-START_TEST(test_outcomes)
+TEST(test_outcomes)
 {
     static const struct {
         uint32_t result, attempt;
@@ -314,9 +304,8 @@ START_TEST(test_outcomes)
     job_settle(&job, &slot, LATER_RETRY, false, 0);
     ck_assert_int_eq(slot_counted(&slot), LATER_OUTCOME_CRASH);
 }
-END_TEST
 
-START_TEST(test_waited)
+TEST(test_waited)
 {
     const double now = 1764000000.5;
 
@@ -332,11 +321,10 @@ START_TEST(test_waited)
     ck_assert_double_lt(job_waited(-INFINITY, now), 0);
     ck_assert_double_lt(job_waited(-5, now), 0);
 }
-END_TEST
 
 /* ---- the log */
 
-START_TEST(test_log_fields)
+TEST(test_log_fields)
 {
     struct log_job fields;
 
@@ -356,21 +344,3 @@ START_TEST(test_log_fields)
     ck_assert_ptr_null(fields.type);
     ck_assert_ptr_null(fields.trace);
 }
-END_TEST
-
-#define MAKE(name, ...) UNIT_CASE(name, set_up, NULL, __VA_ARGS__)
-
-static TCase *policy(void)
-{
-    return MAKE("policy", test_global, test_said_by_the_program, test_type_before_global,
-                test_document_before_type, test_backoff_of_the_document,
-                test_backoff_list_of_the_document, test_ceiling, test_ceiling_of_a_type);
-}
-
-static TCase *settle(void)
-{
-    return MAKE("settle", test_done, test_retry, test_retry_in, test_bury, test_return, test_kinds,
-                test_outcomes, test_waited, test_log_fields);
-}
-
-UNIT_MAIN("job", policy, settle)

@@ -78,8 +78,10 @@ static double lease_left(const char *queue, const char *token)
 
 /* ---- renewing */
 
+LIVE_CASE("renewing", set_up, tear_down);
+
 /* Every state that holds something, in two queues and two pages; not what nobody holds. */
-START_TEST(test_renews)
+TEST(test_renews)
 {
     struct slots *page, *other;
     struct slot *slot;
@@ -109,11 +111,10 @@ START_TEST(test_renews)
     ck_assert_int_le(live_calls(), 20);
     ck_assert_int_eq(expelled, 0);
 }
-END_TEST
 
 /* A reload makes leases longer: what is held still has the short one, and so has what a worker of
  * the former configuration reserves a moment later. */
-START_TEST(test_longer_lease)
+TEST(test_longer_lease)
 {
     struct config longer;
     struct slots *page;
@@ -130,10 +131,9 @@ START_TEST(test_longer_lease)
     LIVE_UNTIL(lease_left("r", PAGE_TOKEN) > 200 || lease_left("r", PAGE_TOKEN) < 0);
     ck_assert_double_gt(lease_left("r", PAGE_TOKEN), 200);
 }
-END_TEST
 
 /* 1,200 jobs of one queue: all of them, 500 a call. */
-START_TEST(test_renews_many)
+TEST(test_renews_many)
 {
     struct slots *page;
 
@@ -151,7 +151,6 @@ START_TEST(test_renews_many)
     keeper_busy(keeper);
     LIVE_UNTIL(live_number("ZCOUNT later:{q}:reserved (5 +inf") == 1);
 }
-END_TEST
 
 #define GOOD_TOKEN "goodgoodgoodgood"
 
@@ -162,7 +161,7 @@ static bool all_renewed(void)
 }
 
 /* Jobs of two queues and two tokens, in turn: a call for each queue and token. */
-START_TEST(test_renews_in_turn)
+TEST(test_renews_in_turn)
 {
     struct slots *page;
     long long calls;
@@ -187,7 +186,6 @@ START_TEST(test_renews_in_turn)
     for (uint32_t i = 0; i < 40; i++)
         ck_assert_double_gt((double)page->page->slots[i].lease_end / 1e6, later_clock() + 50);
 }
-END_TEST
 
 /* ---- how far jobs have come */
 
@@ -211,7 +209,7 @@ size_t __wrap_value_read_checkpoint(const struct slots *slots, const struct slot
     return len;
 }
 
-START_TEST(test_checkpoint)
+TEST(test_checkpoint)
 {
     struct slots *page = watched(1);
 
@@ -219,10 +217,9 @@ START_TEST(test_checkpoint)
     keeper_busy(keeper);
     LIVE_UNTIL(strcmp(live_noted("q", "m", "a"), "\"of a\"") == 0);
 }
-END_TEST
 
 /* What one job left is not told of the next one in its slot. */
-START_TEST(test_checkpoint_of_another)
+TEST(test_checkpoint_of_another)
 {
     struct slots *page = watched(2);
     struct slot *slot = page_hold(page, 0, "q", "a", SLOT_RUNNING, 60);
@@ -236,10 +233,9 @@ START_TEST(test_checkpoint_of_another)
     ck_assert_str_eq(live_noted("q", "m", "b"), "\"of b\"");
     ck_assert_int_eq(live_noting("q", "m"), 1);
 }
-END_TEST
 
 /* Idle workers cost nothing: not a call, not a timer. */
-START_TEST(test_idle)
+TEST(test_idle)
 {
     struct slots *page = watched(10);
     long long calls;
@@ -255,11 +251,10 @@ START_TEST(test_idle)
     keeper_busy(keeper);
     LIVE_UNTIL(lease_left("q", PAGE_TOKEN) > 3.5);
 }
-END_TEST
 
 /* What Redis says is not ours any more is marked, and its worker, if it runs in a handler that
  * blocks, is ended. */
-START_TEST(test_withdrawn)
+TEST(test_withdrawn)
 {
     struct slots *page;
     struct slot *slots[2];
@@ -279,10 +274,9 @@ START_TEST(test_withdrawn)
     expelled = 0;
     LIVE_UNTIL(expelled > 1); /* again and again */
 }
-END_TEST
 
 /* A message about it comes long before the next touch. */
-START_TEST(test_cancelled)
+TEST(test_cancelled)
 {
     struct slots *page;
     struct slot *slots[3];
@@ -309,10 +303,9 @@ START_TEST(test_cancelled)
     ck_assert_str_eq(why, "its reservation was withdrawn");
     ck_assert_double_ge(later_clock() - cancelled, 1); /* for its handler to give it up */
 }
-END_TEST
 
 /* The slot belongs to another job by the time the answer comes. That job is not cancelled. */
-START_TEST(test_withdrawn_too_late)
+TEST(test_withdrawn_too_late)
 {
     struct slots *page;
     struct slot *slot;
@@ -329,10 +322,9 @@ START_TEST(test_withdrawn_too_late)
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
     ck_assert_uint_eq(slot->cancelled, 0);
 }
-END_TEST
 
 /* A worker ends while its leases are renewed, and the page of the next one comes to its address. */
-START_TEST(test_withdrawn_from_one_that_is_gone)
+TEST(test_withdrawn_from_one_that_is_gone)
 {
     struct slots *page;
     struct slot *slot;
@@ -354,10 +346,9 @@ START_TEST(test_withdrawn_from_one_that_is_gone)
     LIVE_UNTIL(later_redis_pending(link_redis(live_link)) == 0);
     ck_assert_uint_eq(slot->cancelled, 0);
 }
-END_TEST
 
 /* Redis refuses for a while: tried twice a second, told in as many lines. */
-START_TEST(test_touch_refused)
+TEST(test_touch_refused)
 {
     const char *over = NULL;
     struct slots *page;
@@ -379,10 +370,9 @@ START_TEST(test_touch_refused)
     ck_assert_int_le(atoi(over + 4), 7);
     live_log_end();
 }
-END_TEST
 
 /* After an outage leases come first. */
-START_TEST(test_renews_when_up_again)
+TEST(test_renews_when_up_again)
 {
     struct slots *page;
 
@@ -394,11 +384,12 @@ START_TEST(test_renews_when_up_again)
     LIVE_UNTIL(live_ups == 2);
     LIVE_UNTIL(lease_left("q", PAGE_TOKEN) > 50);
 }
-END_TEST
 
 /* ---- jobs that wait behind a running one */
 
-START_TEST(test_gives_back_behind)
+LIVE_CASE("watching", set_up, tear_down);
+
+TEST(test_gives_back_behind)
 {
     struct slots *page = watched(5);
     struct slot *running = page_hold(page, 0, "q", "running", SLOT_RUNNING, 30);
@@ -423,11 +414,10 @@ START_TEST(test_gives_back_behind)
     ck_assert_uint_eq(keeper_open(keeper), 0);
     live_check("q");
 }
-END_TEST
 
 /* What the worker has asked for before the longer job, and does not read of. Redis may run the call
  * only after the first look. */
-START_TEST(test_gives_back_unread)
+TEST_EACH(test_gives_back_unread, 2)
 {
     struct slots *page = watched(5);
     struct slot_call *calls = page->page->calls;
@@ -450,10 +440,9 @@ START_TEST(test_gives_back_unread)
     ck_assert_int_eq(live_noting("q", "a"), 0);
     live_check("q");
 }
-END_TEST
 
 /* Event jobs run beside others, so none waits behind them. */
-START_TEST(test_not_behind_event_jobs)
+TEST(test_not_behind_event_jobs)
 {
     struct slots *page = watched(2);
     struct slot *running = page_hold(page, 0, "q", "running", SLOT_RUNNING, 30);
@@ -466,11 +455,10 @@ START_TEST(test_not_behind_event_jobs)
     LIVE_FOR(0.3, slot_state(&page->page->slots[1]) == SLOT_HELD);
     ck_assert_int_eq(expelled, 0);
 }
-END_TEST
 
 /* ---- over its time */
 
-START_TEST(test_over_its_time)
+TEST(test_over_its_time)
 {
     struct slots *page = watched(1);
     struct slot *slot = page_hold(page, 0, "q", "a", SLOT_RUNNING, 30);
@@ -481,14 +469,13 @@ START_TEST(test_over_its_time)
     ck_assert_double_ge(later_clock(), slot->deadline);
     ck_assert_str_eq(why, "over its time");
 }
-END_TEST
 
 static void beat(struct slots *page, double when)
 {
     atomic_store(&page->page->heartbeat, (int64_t)(when * 1e6));
 }
 
-START_TEST(test_loop_hangs)
+TEST(test_loop_hangs)
 {
     struct slots *page;
     struct slot *slot;
@@ -505,10 +492,9 @@ START_TEST(test_loop_hangs)
     ck_assert_double_ge(later_clock() - from, 1.19); /* 1.2 s are allowed */
     ck_assert_str_eq(why, "its event loop hangs");
 }
-END_TEST
 
 /* The first event job after a pause: the last beat is old, the loop turns. */
-START_TEST(test_pause_is_no_hang)
+TEST(test_pause_is_no_hang)
 {
     struct slots *page;
 
@@ -522,10 +508,9 @@ START_TEST(test_pause_is_no_hang)
     beat(page, later_clock());
     LIVE_FOR(0.8, expelled == 0);
 }
-END_TEST
 
 /* We and it stood still together, and the keeper looks first: a host that was frozen. */
-START_TEST(test_our_own_standstill_is_no_hang)
+TEST(test_our_own_standstill_is_no_hang)
 {
     struct slots *page;
 
@@ -538,7 +523,6 @@ START_TEST(test_our_own_standstill_is_no_hang)
     live_advance(1.5);
     LIVE_FOR(0.1, expelled == 0);
 }
-END_TEST
 
 /* ---- the dead */
 
@@ -547,8 +531,10 @@ static void died(struct slots *page, enum later_ending cause)
     keeper_died(keeper, page, cause, "killed by signal 9 (Killed)");
 }
 
+LIVE_CASE("dead", set_up, tear_down);
+
 /* One slot of each state; one job each. */
-START_TEST(test_dead)
+TEST(test_dead)
 {
     struct slots *page = watched(12);
     struct slot *slot;
@@ -584,10 +570,9 @@ START_TEST(test_dead)
     live_check("q");
     live_check("r");
 }
-END_TEST
 
 /* Four event jobs ran: suspects, none charged. */
-START_TEST(test_dead_with_several)
+TEST(test_dead_with_several)
 {
     struct slots *page = watched(4);
     char id[8];
@@ -606,21 +591,19 @@ START_TEST(test_dead_with_several)
     }
     live_check("q");
 }
-END_TEST
 
 /* Nothing was open: it is over at once. */
-START_TEST(test_dead_with_nothing)
+TEST(test_dead_with_nothing)
 {
     struct slots *page = watched(100);
 
     died(page, LATER_ENDED_CRASH);
     ck_assert_int_eq(settled, 1);
 }
-END_TEST
 
 /* A reserve without an answer: what it took is found by its token. There are two looks, since the
  * call may run a moment after its worker's death. */
-START_TEST(test_dead_before_the_answer)
+TEST(test_dead_before_the_answer)
 {
     struct slots *page = watched(10);
     double from;
@@ -649,10 +632,9 @@ START_TEST(test_dead_before_the_answer)
     ck_assert_int_eq(live_noting("q", "a"), 0);
     live_check("q");
 }
-END_TEST
 
 /* Redis is away when the worker dies, or goes away just then. */
-START_TEST(test_dead_while_redis_is_away)
+TEST_EACH(test_dead_while_redis_is_away, 3)
 {
     struct slots *page = watched(4);
 
@@ -676,11 +658,10 @@ START_TEST(test_dead_while_redis_is_away)
     ck_assert_int_eq(atoi(live_noted("q", "a", "ran")), 1);
     live_check("q");
 }
-END_TEST
 
 /* It died before its job was given back, or before that was in the line: the lock is free, so it
  * comes, long before it is due by itself. */
-START_TEST(test_dead_before_the_line)
+TEST_EACH(test_dead_before_the_line, 2)
 {
     struct slots *page = watched(2);
     const double due = 4000000000.25;
@@ -698,13 +679,12 @@ START_TEST(test_dead_before_the_line)
     ck_assert_int_eq(live_number("ZCARD later:{q}:delayed"), 0);
     live_check("q");
 }
-END_TEST
 
 /* ---- the pages that a killed laterd left */
 
 /* That keeper was killed between the state of a job that it gave back and its ending: what is there
  * is of the job before, which was done. */
-START_TEST(test_left_returning)
+TEST(test_left_returning)
 {
     struct slots *page = page_new(2);
     struct slot *slot = page_finished(page, 0, "q", "before", LATER_ENDED_DONE, false, 0, "");
@@ -722,9 +702,8 @@ START_TEST(test_left_returning)
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1);
     live_check("q");
 }
-END_TEST
 
-START_TEST(test_left)
+TEST(test_left)
 {
     struct slots *page = page_new(4);
 
@@ -739,10 +718,9 @@ START_TEST(test_left)
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 1);
     live_check("q");
 }
-END_TEST
 
 /* What was being returned when its worker died is returned once. */
-START_TEST(test_dead_while_giving_back)
+TEST(test_dead_while_giving_back)
 {
     struct slots *page = watched(3);
     struct slot *running = page_hold(page, 0, "q", "running", SLOT_RUNNING, 30);
@@ -758,13 +736,14 @@ START_TEST(test_dead_while_giving_back)
     ck_assert_int_eq(live_number("HGET later:{q}:stats returned"), 1);
     live_check("q");
 }
-END_TEST
 
 /* ---- a page that a handler has written over */
 
+LIVE_CASE("written over", set_up, tear_down);
+
 /* Random bytes over slots, counters and queues: the supervisor lives, the page is done with, and
  * what other workers hold is still settled. */
-START_TEST(test_written_over)
+TEST_EACH(test_written_over, 8)
 {
     unsigned seed = (unsigned)_i * 31 + 7;
     struct slots *page, *good;
@@ -805,7 +784,6 @@ START_TEST(test_written_over)
                      2);
     ck_assert_uint_eq(keeper_open(keeper), 0);
 }
-END_TEST
 
 /* Maps another file in its place, which can be truncated, with nothing after it. Returns the
  * file. */
@@ -825,7 +803,7 @@ static int map_again(struct slots *page)
 
 /* The page is overwritten while its contents wait for Redis: nothing is read past its end, and what
  * others hold is settled. */
-START_TEST(test_written_over_while_it_waits)
+TEST(test_written_over_while_it_waits)
 {
     struct slots *good = watched(10), *page = watched(20);
 
@@ -847,10 +825,9 @@ START_TEST(test_written_over_while_it_waits)
     ck_assert_double_gt(lease_left("q", GOOD_TOKEN), 0);
     ck_assert_double_eq(live_score("q", "reserved:" GOOD_TOKEN, "good"), 1000);
 }
-END_TEST
 
 /* What waits for Redis keeps its page mapped, even if the page itself says that nothing does. */
-START_TEST(test_cleared_while_it_waits)
+TEST(test_cleared_while_it_waits)
 {
     struct slots *page = watched(20);
 
@@ -866,10 +843,9 @@ START_TEST(test_cleared_while_it_waits)
     LIVE_UNTIL(settled == 1);
     ck_assert_uint_eq(keeper_open(keeper), 0);
 }
-END_TEST
 
 /* Its file is cut short: its worker is ended, what others hold is renewed and settled. */
-START_TEST(test_cut_short)
+TEST(test_cut_short)
 {
     struct slots *page, *good;
     int file;
@@ -892,9 +868,8 @@ START_TEST(test_cut_short)
     LIVE_UNTIL(lease_left("q", PAGE_TOKEN) < 0);
     LIVE_UNTIL(lease_left("q", GOOD_TOKEN) > 0.5);
 }
-END_TEST
 
-START_TEST(test_freed_with_graves)
+TEST(test_freed_with_graves)
 {
     struct slots *page = watched(4);
 
@@ -909,48 +884,3 @@ START_TEST(test_freed_with_graves)
     for (int i = 0; i < 10; i++)
         live_turn();
 }
-END_TEST
-
-#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *renewing(void)
-{
-    return MAKE("renewing", test_renews, test_longer_lease, test_renews_many, test_renews_in_turn,
-                test_checkpoint, test_checkpoint_of_another, test_idle, test_withdrawn,
-                test_cancelled, test_withdrawn_too_late, test_withdrawn_from_one_that_is_gone,
-                test_touch_refused, test_renews_when_up_again);
-}
-
-static TCase *watching(void)
-{
-    TCase *tc =
-        MAKE("watching", test_gives_back_behind, test_not_behind_event_jobs, test_over_its_time,
-             test_loop_hangs, test_pause_is_no_hang, test_our_own_standstill_is_no_hang);
-
-    tcase_add_loop_test(tc, test_gives_back_unread, 0, 2);
-    return tc;
-}
-
-static TCase *dead(void)
-{
-    TCase *tc = MAKE("dead", test_dead, test_dead_with_several, test_dead_with_nothing,
-                     test_dead_before_the_answer, test_left_returning, test_left,
-                     test_dead_while_giving_back, test_freed_with_graves);
-
-    tcase_add_loop_test(tc, test_dead_while_redis_is_away, 0, 3);
-    tcase_add_loop_test(tc, test_dead_before_the_line, 0, 2);
-    return tc;
-}
-
-static TCase *written_over(void)
-{
-    TCase *tc = live_case("written over", set_up, tear_down, (const TTest *const[]){ NULL });
-
-    tcase_add_loop_test(tc, test_written_over, 0, 8);
-    tcase_add_test(tc, test_written_over_while_it_waits);
-    tcase_add_test(tc, test_cleared_while_it_waits);
-    tcase_add_test(tc, test_cut_short);
-    return tc;
-}
-
-UNIT_MAIN("keeper", renewing, watching, dead, written_over)

@@ -72,8 +72,10 @@ static void enter(struct slot *slot)
     link_flush(live_link);
 }
 
+LIVE_CASE("lost", set_up, tear_down);
+
 /* Its slot is in use until it is in the line, which its keeper would look at. */
-START_TEST(test_lost_entry)
+TEST(test_lost_entry)
 {
     struct slot *first = given_back(0, "first"), *second = given_back(1, "second");
 
@@ -93,10 +95,9 @@ START_TEST(test_lost_entry)
     ck_assert_int_eq(live_number("ZCARD later:lock:{nightly}:waiting"), 2);
     ck_assert_int_eq(live_number("ZCARD later:{q}:delayed"), 2);
 }
-END_TEST
 
 /* The lock is free: the lost answer has called the job. So it is called again. */
-START_TEST(test_lost_call)
+TEST_EACH(test_lost_call, 2)
 {
     struct slot *first = given_back(0, "first"), *second = given_back(1, "second");
 
@@ -111,10 +112,9 @@ START_TEST(test_lost_call)
     ck_assert_int_eq(lose, 0);
     ck_assert_int_eq(live_number("ZCARD later:{q}:delayed"), 0);
 }
-END_TEST
 
 /* What Redis will always refuse is given up, with the slot. */
-START_TEST(test_refused)
+TEST(test_refused)
 {
     struct slot *slot = given_back(0, "a");
 
@@ -123,14 +123,3 @@ START_TEST(test_refused)
     LIVE_UNTIL(slot_state(slot) == SLOT_FREE);
     ck_assert_uint_eq(line_open(line) + line_entering(line), 0);
 }
-END_TEST
-
-static TCase *lost(void)
-{
-    TCase *tc = LIVE_CASE("lost", set_up, tear_down, test_lost_entry, test_refused);
-
-    tcase_add_loop_test(tc, test_lost_call, 0, 2);
-    return tc;
-}
-
-UNIT_MAIN("line", lost)

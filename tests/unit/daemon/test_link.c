@@ -95,7 +95,9 @@ static int say(const char *word, double timeout)
 
 /* ---- making */
 
-START_TEST(test_refused_at_once)
+CASE("making", set_up, tear_down);
+
+TEST(test_refused_at_once)
 {
     static char url[] = "http://h", nowhere[] = "/nonexistent/password";
 
@@ -110,9 +112,8 @@ START_TEST(test_refused_at_once)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     link_free(NULL);
 }
-END_TEST
 
-START_TEST(test_url)
+TEST(test_url)
 {
     static char embedded[] = "embedded", dir[] = "/var/lib/laterd";
     char url[200];
@@ -126,7 +127,6 @@ START_TEST(test_url)
     link_url(&config, url, sizeof url);
     ck_assert_str_eq(url, "redis://h:1/2");
 }
-END_TEST
 
 static void echo_pong(struct fake_redis *f, void *arg)
 {
@@ -138,7 +138,7 @@ static void echo_pong(struct fake_redis *f, void *arg)
     }
 }
 
-START_TEST(test_up_and_away)
+TEST(test_up_and_away)
 {
     memset(answers, 0, sizeof answers);
     begin(echo_pong, NULL);
@@ -160,7 +160,6 @@ START_TEST(test_up_and_away)
     LIVE_UNTIL(ups == 22);
     ck_assert_int_eq(live_logged("redis is"), 0); /* short ones are not worth a line */
 }
-END_TEST
 
 static void publish(struct fake_redis *f, void *arg)
 {
@@ -171,7 +170,7 @@ static void publish(struct fake_redis *f, void *arg)
     fake_wait_closed(f);
 }
 
-START_TEST(test_message)
+TEST(test_message)
 {
     begin(publish, NULL);
     LIVE_UNTIL(ups == 1);
@@ -179,7 +178,6 @@ START_TEST(test_message)
     LIVE_UNTIL(message[0]);
     ck_assert_str_eq(message, "c hi");
 }
-END_TEST
 
 /* ---- breaking */
 
@@ -190,8 +188,10 @@ static void accept_and_hush(struct fake_redis *f, void *arg)
         fake_wait_closed(f);
 }
 
+CASE("breaking", set_up, tear_down);
+
 /* The loop keeps the deadline. */
-START_TEST(test_deadline)
+TEST(test_deadline)
 {
     double best = 100;
 
@@ -208,9 +208,8 @@ START_TEST(test_deadline)
     }
     ck_assert_double_le(best, 0.1 + 0.05 * live_slowness());
 }
-END_TEST
 
-START_TEST(test_freed_with_answers_open)
+TEST(test_freed_with_answers_open)
 {
     memset(answers, 0, sizeof answers);
     begin(accept_and_hush, NULL);
@@ -224,7 +223,6 @@ START_TEST(test_freed_with_answers_open)
     for (int i = 0; i < 20; i++)
         live_turn(); /* no timer of it is left */
 }
-END_TEST
 
 static void cut_all(struct fake_redis *f, void *arg)
 {
@@ -234,7 +232,7 @@ static void cut_all(struct fake_redis *f, void *arg)
 }
 
 /* Tries come at growing intervals: of 3 s, at 0.05 + 0.1 + 0.2 … s, each shortened by chance. */
-START_TEST(test_backoff)
+TEST(test_backoff)
 {
     begin(cut_all, NULL);
     LIVE_FOR(3, ups == 0);
@@ -244,7 +242,6 @@ START_TEST(test_backoff)
     ck_assert_int_eq(live_logged("redis is away"), 1); /* however often it failed */
     ck_assert_int_eq(live_logged("redis is back"), 0);
 }
-END_TEST
 
 /* The last of its tries comes when it has known for 0.25 s that it is away: then it says so. */
 static void away_for_a_while(struct fake_redis *f, void *arg)
@@ -259,7 +256,7 @@ static void away_for_a_while(struct fake_redis *f, void *arg)
     echo_pong(f, arg);
 }
 
-START_TEST(test_outage_is_two_lines)
+TEST(test_outage_is_two_lines)
 {
     begin(away_for_a_while, NULL);
     LIVE_UNTIL(ups == 1);
@@ -267,7 +264,6 @@ START_TEST(test_outage_is_two_lines)
     ck_assert_int_eq(live_logged("redis is back"), 1);
     ck_assert_int_eq(live_logged("(test)"), 2);
 }
-END_TEST
 
 /* ---- a password that is changed */
 
@@ -292,7 +288,7 @@ static void write_file(const char *path, const char *text)
     fclose(file);
 }
 
-START_TEST(test_password_is_read_again)
+TEST(test_password_is_read_again)
 {
     static char path[] = "/tmp/later-password-XXXXXX";
     char said[100];
@@ -314,19 +310,3 @@ START_TEST(test_password_is_read_again)
     LIVE_UNTIL(ups == 1);
     unlink(path);
 }
-END_TEST
-
-#define MAKE(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *making(void)
-{
-    return MAKE("making", test_refused_at_once, test_url, test_up_and_away, test_message);
-}
-
-static TCase *breaking(void)
-{
-    return MAKE("breaking", test_deadline, test_freed_with_answers_open, test_backoff,
-                test_outage_is_two_lines, test_password_is_read_again);
-}
-
-UNIT_MAIN("link", making, breaking)

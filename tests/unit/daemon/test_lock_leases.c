@@ -97,7 +97,9 @@ static uint32_t state(const struct lock_lease *lease)
     return atomic_load(&lease->state);
 }
 
-START_TEST(the_living_keep_theirs)
+LIVE_CASE("lock_leases", set_up, tear_down);
+
+TEST(the_living_keep_theirs)
 {
     struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 4.5);
     struct lock_lease *permit = enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 4.5);
@@ -118,19 +120,17 @@ START_TEST(the_living_keep_theirs)
     ck_assert_double_le((double)live_calls(), 2 * ((later_clock() - start) / 1.5 + 2));
     ck_assert_int_eq(expelled, 0);
 }
-END_TEST
 
 /* What is being asked for or freed belongs to the worker. What was lost belongs to nobody. */
-START_TEST(only_what_is_taken)
+TEST(only_what_is_taken)
 {
     enter(0, LEASE_ASKED, LEASE_LOCK, "a", 'a', 0.05);
     enter(1, LEASE_ENDING, LEASE_LOCK, "b", 'b', 0.05);
     enter(2, LEASE_LOST, LEASE_PERMIT, "c", 'c', 0.05);
     LIVE_FOR(0.5, live_calls() == 0 && expelled == 0);
 }
-END_TEST
 
-START_TEST(a_lost_lock_ends_its_job)
+TEST(a_lost_lock_ends_its_job)
 {
     struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 1);
 
@@ -141,9 +141,8 @@ START_TEST(a_lost_lock_ends_its_job)
     ck_assert_uint_eq(atomic_load(&page->page->slots[0].cancelled), SLOT_UNLOCKED);
     ck_assert_str_eq(live_string("HGET later:lock:{l} token"), "tokentokentokenx");
 }
-END_TEST
 
-START_TEST(a_lost_place_ends_its_job)
+TEST(a_lost_place_ends_its_job)
 {
     struct lock_lease *permit = enter(0, LEASE_TAKEN, LEASE_PERMIT, "p", 'a', 1);
     struct lock_lease *kept = enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 1);
@@ -153,10 +152,9 @@ START_TEST(a_lost_place_ends_its_job)
     ck_assert_uint_eq(state(kept), LEASE_TAKEN);
     LIVE_UNTIL(expelled > 0);
 }
-END_TEST
 
 /* The slot is another job's by now. */
-START_TEST(a_loss_is_not_another_jobs)
+TEST(a_loss_is_not_another_jobs)
 {
     struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 0.3);
 
@@ -164,10 +162,9 @@ START_TEST(a_loss_is_not_another_jobs)
     LIVE_UNTIL(state(lock) == LEASE_LOST);
     ck_assert_uint_eq(atomic_load(&page->page->slots[0].cancelled), 0);
 }
-END_TEST
 
 /* Nobody can say that it is ours still. */
-START_TEST(a_lock_that_could_not_be_renewed_is_lost)
+TEST(a_lock_that_could_not_be_renewed_is_lost)
 {
     struct lock_lease *lock = enter(0, LEASE_TAKEN, LEASE_LOCK, "l", 'a', 1);
     struct lock_lease *permit = enter(1, LEASE_TAKEN, LEASE_PERMIT, "p", 'b', 1);
@@ -179,9 +176,8 @@ START_TEST(a_lock_that_could_not_be_renewed_is_lost)
     ck_assert_uint_eq(state(permit), LEASE_TAKEN);
     server_advance(&live_server, 60); /* the pause is over */
 }
-END_TEST
 
-START_TEST(what_was_left_is_freed)
+TEST(what_was_left_is_freed)
 {
     struct lock_lease *lock = enter(0, LEASE_LEFT, LEASE_LOCK, "l", 'a', 30);
     struct lock_lease *permit = enter(1, LEASE_LEFT, LEASE_PERMIT, "p", 'b', 30);
@@ -193,9 +189,8 @@ START_TEST(what_was_left_is_freed)
     ck_assert_int_eq(live_number("HEXISTS later:lock:{l} token"), 0);
     ck_assert_int_eq(live_number("ZCARD later:running:{p}"), 1);
 }
-END_TEST
 
-START_TEST(the_dead_hold_nothing)
+TEST(the_dead_hold_nothing)
 {
     double start = live_awake();
 
@@ -215,10 +210,9 @@ START_TEST(the_dead_hold_nothing)
     ck_assert_int_eq(live_number("HEXISTS later:lock:{others} token"), 1);
     LIVE_UNTIL(settled == 1);
 }
-END_TEST
 
 /* The take was on its way when its worker died: it is freed again a second later. */
-START_TEST(what_was_asked_for_is_freed_twice)
+TEST(what_was_asked_for_is_freed_twice)
 {
     enter(0, LEASE_ASKED, LEASE_PERMIT, "p", 'a', 30);
     keeper_died(keeper, page, LATER_ENDED_CRASH, "killed");
@@ -227,10 +221,9 @@ START_TEST(what_was_asked_for_is_freed_twice)
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("EXISTS later:running:{p}"), 0);
 }
-END_TEST
 
 /* Without a link they wait for it. */
-START_TEST(freed_when_redis_is_back)
+TEST(freed_when_redis_is_back)
 {
     enter(0, LEASE_TAKEN, LEASE_PERMIT, "p", 'a', 30);
     permit_in_redis("p", 'a', 30);
@@ -240,10 +233,9 @@ START_TEST(freed_when_redis_is_back)
     LIVE_UNTIL(settled == 1);
     ck_assert_int_eq(live_number("EXISTS later:running:{p}"), 0);
 }
-END_TEST
 
 /* A handler has written over its page. */
-START_TEST(garbage_is_bounded)
+TEST(garbage_is_bounded)
 {
     struct lock_lease *bad[5];
 
@@ -262,15 +254,3 @@ START_TEST(garbage_is_bounded)
     keeper_died(keeper, page, LATER_ENDED_CRASH, "killed");
     LIVE_UNTIL(settled == 1);
 }
-END_TEST
-
-static TCase *lock_leases(void)
-{
-    return LIVE_CASE(
-        "lock_leases", set_up, tear_down, the_living_keep_theirs, only_what_is_taken,
-        a_lost_lock_ends_its_job, a_lost_place_ends_its_job, a_loss_is_not_another_jobs,
-        a_lock_that_could_not_be_renewed_is_lost, what_was_left_is_freed, the_dead_hold_nothing,
-        what_was_asked_for_is_freed_twice, freed_when_redis_is_back, garbage_is_bounded);
-}
-
-UNIT_MAIN("lock_leases", lock_leases)

@@ -113,7 +113,9 @@ static void check_member(const json_t *line, const char *name, const char *text)
 
 /* ---- text */
 
-START_TEST(test_text)
+CASE("text", set_up_pipe, tear_down);
+
+TEST(test_text)
 {
     const struct log_job job = { .id = "a1",
                                  .queue = "mail",
@@ -133,10 +135,9 @@ START_TEST(test_text)
     log_job(LOG_ERROR, &(struct log_job){ .id = "", .trace = "a=b", .ms = -1 }, "x");
     ck_assert_str_eq(text_line(), "error worker 3: x job=\"\" trace=\"a=b\"");
 }
-END_TEST
 
 /* systemd names the stream to its journal by device and inode. Any other stream is none. */
-START_TEST(test_journal)
+TEST(test_journal)
 {
     static const char *const lines[] = { "<3>error x: it\n", "<4>warn x: it\n", "<6>info x: it\n",
                                          "<7>debug x: it\n" };
@@ -160,9 +161,8 @@ START_TEST(test_journal)
     }
     unsetenv("JOURNAL_STREAM");
 }
-END_TEST
 
-START_TEST(test_levels)
+TEST(test_levels)
 {
     static const enum log_level levels[] = { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
@@ -175,10 +175,9 @@ START_TEST(test_levels)
         }
     }
 }
-END_TEST
 
 /* No job can forge a line, ring a bell, colour a terminal, or turn its text around. */
-START_TEST(test_text_hostile)
+TEST(test_text_hostile)
 {
     log_open(LOG_INFO, false, "x");
     log_line(LOG_INFO, "a\nb\rc\x1b[31md\x07\x7f\te\x01");
@@ -193,9 +192,8 @@ START_TEST(test_text_hostile)
     log_job(LOG_INFO, &(struct log_job){ .trace = "a\nb \x1b\xc2\x85", .ms = -1 }, "x");
     ck_assert_str_eq(text_line(), "info x: x trace=\"a b ??\"");
 }
-END_TEST
 
-START_TEST(test_text_long)
+TEST(test_text_long)
 {
     static char words[10000];
     const struct log_job job = { .id = "the-id", .queue = "q", .type = "t", .ms = -1 };
@@ -208,10 +206,9 @@ START_TEST(test_text_long)
     ck_assert_uint_gt(strlen(line), 1900);
     ck_assert_ptr_nonnull(strstr(line, "www job=the-id queue=q type=t"));
 }
-END_TEST
 
 /* A line of the embedded redis-server that is too long goes on in the next, and no byte is lost. */
-START_TEST(test_server_long)
+TEST(test_server_long)
 {
     static char words[2047];
     struct event_base *base = event_base_new();
@@ -231,11 +228,12 @@ START_TEST(test_server_long)
     ck_assert_ptr_nonnull(strstr(output, "warn redis: www"));
     ck_assert_ptr_nonnull(strstr(output, "warn redis: the rest\n"));
 }
-END_TEST
 
 /* ---- JSON */
 
-START_TEST(test_json)
+CASE("json", set_up_pipe, tear_down);
+
+TEST(test_json)
 {
     const struct log_job job = { .id = "a1",
                                  .queue = "mail",
@@ -267,10 +265,9 @@ START_TEST(test_json)
     log_job(LOG_WARN, &(struct log_job){ .ms = (double)INFINITY }, "x");
     json_decref(json_line());
 }
-END_TEST
 
 /* A plugin may have set a locale with a comma. */
-START_TEST(test_json_in_a_locale)
+TEST(test_json_in_a_locale)
 {
     json_t *line;
 
@@ -282,10 +279,9 @@ START_TEST(test_json_in_a_locale)
     ck_assert_double_eq(json_number_value(json_object_get(line, "ms")), 1234.5);
     json_decref(line);
 }
-END_TEST
 
 /* Each of these bytes, as words and as every member, alone and many of them. */
-START_TEST(test_json_hostile)
+TEST(test_json_hostile)
 {
     static const char *const pieces[] = {
         "\x01",         "\n",           "\"",           "\\",       "\x7f",
@@ -312,10 +308,9 @@ START_TEST(test_json_hostile)
         }
     }
 }
-END_TEST
 
 /* Random bytes, seeded: each line is JSON, and keeps its level. */
-START_TEST(test_json_random)
+TEST(test_json_random)
 {
     unsigned seed = 4711;
     char words[3][2500];
@@ -338,10 +333,9 @@ START_TEST(test_json_random)
         json_decref(line);
     }
 }
-END_TEST
 
 /* A job's name is not lost after long words. */
-START_TEST(test_json_long)
+TEST(test_json_long)
 {
     static char words[10000];
     const struct log_job job = { .id = "the-id", .queue = "q", .type = "t", .trace = "r", .ms = 1 };
@@ -358,7 +352,6 @@ START_TEST(test_json_long)
     ck_assert_uint_gt(strlen(json_string_value(json_object_get(line, "text"))), 1000);
     json_decref(line);
 }
-END_TEST
 
 /* ---- logging never blocks */
 
@@ -401,12 +394,13 @@ static void check_dropped(int lost)
     ck_assert_str_eq(text_line(), "info x: and on");
 }
 
-START_TEST(test_full)
+CASE("pipe", set_up_pipe, tear_down);
+
+TEST(test_full)
 {
     check_dropped(1000);
     check_dropped(0); /* and again */
 }
-END_TEST
 
 static int count_of(const char *text, const char *word)
 {
@@ -418,7 +412,7 @@ static int count_of(const char *text, const char *word)
 }
 
 /* Each line is written, or told as dropped when the next second begins. */
-START_TEST(test_limit)
+TEST(test_limit)
 {
     enum { LINES = 100, LIMIT = 10 };
     double from = later_clock(), until = from + 60;
@@ -449,10 +443,9 @@ START_TEST(test_limit)
     ck_assert_int_eq(written + dropped, LINES + tries);
     log_limit(0);
 }
-END_TEST
 
 /* Nobody reads at all any more. */
-START_TEST(test_reader_gone)
+TEST(test_reader_gone)
 {
     signal(SIGPIPE, SIG_IGN);
     log_open(LOG_INFO, false, "x");
@@ -461,11 +454,10 @@ START_TEST(test_reader_gone)
     for (int i = 0; i < 100; i++)
         log_line(LOG_INFO, "to nobody");
 }
-END_TEST
 
 /* Many processes and one full pipe: each sees it writable at the same moment, and one of them is
  * right. None may hang. */
-START_TEST(test_full_for_many)
+TEST(test_full_for_many)
 {
     enum { WRITERS = 8, ROUNDS = 60 };
 
@@ -499,10 +491,9 @@ START_TEST(test_full_for_many)
         read_output();
     }
 }
-END_TEST
 
 /* The end of a fault is told if its begin, or a worse one since, was. */
-START_TEST(test_end_of_a_fault)
+TEST(test_end_of_a_fault)
 {
     struct fault fault = { .since = 0 };
 
@@ -518,31 +509,11 @@ START_TEST(test_end_of_a_fault)
     fault_over(&fault);
     ck_assert_uint_eq(read_output(), 0);
 }
-END_TEST
 
-#define MAKE(name, begin, ...) UNIT_CASE(name, begin, tear_down, __VA_ARGS__)
+CASE("socket", set_up_socket, tear_down);
 
-static TCase *text(void)
-{
-    return MAKE("text", set_up_pipe, test_text, test_journal, test_levels, test_text_hostile,
-                test_text_long, test_server_long, test_end_of_a_fault);
-}
-
-static TCase *json(void)
-{
-    return MAKE("json", set_up_pipe, test_json, test_json_in_a_locale, test_json_hostile,
-                test_json_random, test_json_long);
-}
-
-static TCase *on_pipe(void)
-{
-    return MAKE("pipe", set_up_pipe, test_full, test_limit, test_reader_gone, test_full_for_many);
-}
-
-static TCase *on_socket(void)
-{
-    return MAKE("socket", set_up_socket, test_text, test_json, test_full, test_reader_gone,
-                test_full_for_many);
-}
-
-UNIT_MAIN("log", text, json, on_pipe, on_socket)
+AGAIN(test_text);
+AGAIN(test_json);
+AGAIN(test_full);
+AGAIN(test_reader_gone);
+AGAIN(test_full_for_many);

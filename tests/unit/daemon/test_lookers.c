@@ -89,7 +89,9 @@ static bool is_ready(void)
     return live_number("ZCARD later:{q}:ready") == 1;
 }
 
-START_TEST(test_alone)
+LIVE_CASE("lookers", set_up, tear_down);
+
+TEST(test_alone)
 {
     ck_assert(!live_queues->others_look); /* without an answer yet */
     LIVE_UNTIL(has_post());
@@ -97,9 +99,8 @@ START_TEST(test_alone)
     LIVE_UNTIL(is_ready());
     ck_assert(!live_queues->others_look);
 }
-END_TEST
 
-START_TEST(test_others_look)
+TEST(test_others_look)
 {
     double now;
 
@@ -118,10 +119,9 @@ START_TEST(test_others_look)
     LIVE_UNTIL(is_ready());
     ck_assert(has_post());
 }
-END_TEST
 
 /* Also when the link comes back, a host without a post looks at nothing before it is asked. */
-START_TEST(test_reconnect)
+TEST(test_reconnect)
 {
     others(50);
     LIVE_UNTIL(live_queues->others_look);
@@ -131,9 +131,8 @@ START_TEST(test_reconnect)
     LIVE_FOR(2, !is_ready());
     ck_assert(live_queues->others_look);
 }
-END_TEST
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
     others(50);
     LIVE_UNTIL(live_queues->others_look);
@@ -142,10 +141,9 @@ START_TEST(test_refused)
     LIVE_UNTIL(!live_queues->others_look);
     LIVE_UNTIL(is_ready());
 }
-END_TEST
 
 /* Other queues are looked at by other hosts; those of before are left at once. */
-START_TEST(test_other_queues)
+TEST(test_other_queues)
 {
     static struct config_queue queues[1] = { { .name = "s" } };
     static struct config_pool pool = { .name = "p", .queues = queues, .queue_count = 1 };
@@ -158,10 +156,9 @@ START_TEST(test_other_queues)
     LIVE_UNTIL(!live_queues->others_look);
     ck_assert_int_eq(keys(), 2); /* that of the others is there */
 }
-END_TEST
 
 /* A host that trims something else looks for itself, and has left its post. */
-START_TEST(test_other_trims)
+TEST(test_other_trims)
 {
     static char before[200];
 
@@ -172,11 +169,10 @@ START_TEST(test_other_trims)
     LIVE_UNTIL(has_post() && strcmp(posts(), before) != 0);
     ck_assert_int_eq(keys(), 1);
 }
-END_TEST
 
 /* A host that moves nothing, or cannot fire a schedule, leaves its post; it looks as far as it can.
  */
-START_TEST(test_unable)
+TEST(test_unable)
 {
     struct fault *fault = &queues_at(live_queues, 0)->tick.fault;
 
@@ -194,9 +190,8 @@ START_TEST(test_unable)
     LIVE_UNTIL(has_post());
     fault_free(fault);
 }
-END_TEST
 
-START_TEST(test_leave)
+TEST(test_leave)
 {
     LIVE_UNTIL(has_post());
     lookers_leave(live_queues);
@@ -205,14 +200,3 @@ START_TEST(test_leave)
     LIVE_FOR(2, keys() == 0);
     ck_assert(!live_queues->others_look); /* until the end */
 }
-END_TEST
-
-#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *lookers(void)
-{
-    return MAKE("lookers", test_alone, test_others_look, test_reconnect, test_refused,
-                test_other_queues, test_other_trims, test_unable, test_leave);
-}
-
-UNIT_MAIN("lookers", lookers)

@@ -76,7 +76,9 @@ static double lateness(const char *queue, const char *id)
     return live_time() - due;
 }
 
-START_TEST(test_redis_clock)
+LIVE_CASE("due", set_up, tear_down);
+
+TEST(test_redis_clock)
 {
     int good = 0;
 
@@ -88,7 +90,6 @@ START_TEST(test_redis_clock)
     }
     ck_assert_int_ge(good, 10);
 }
-END_TEST
 
 /* ---- due */
 
@@ -112,7 +113,7 @@ static int count_late(int round, double *best)
 
 /* A job that is pushed while the timer is set to another moment, or to none, is not late: the push
  * is heard of. (Without that it would be found every 0.8 s.) */
-START_TEST(test_due)
+TEST(test_due)
 {
     double best = 100;
     int late = 12;
@@ -124,10 +125,9 @@ START_TEST(test_due)
     ck_assert_double_le(best, 0.005 * live_slowness());
     ck_assert_int_le(late, 4);
 }
-END_TEST
 
 /* A job that is due before all others makes the timer earlier. The others keep their times. */
-START_TEST(test_earlier)
+TEST(test_earlier)
 {
     static const char *const order[] = { "first", "second", "third" };
     int good = 0;
@@ -146,7 +146,6 @@ START_TEST(test_earlier)
     }
     ck_assert_int_ge(good, 1);
 }
-END_TEST
 
 /* A connection that Redis has accepted: what is sent on it arrives at once. */
 static redisContext *connected(void)
@@ -170,7 +169,7 @@ static void send_only(redisContext *redis, const char *script)
 
 /* A push comes after our call, and is heard of before its answer. While Redis is busy for 0.2 s
  * both wait, and then the published message is sent before the answer. */
-START_TEST(test_told_while_asked)
+TEST(test_told_while_asked)
 {
     redisContext *busy = connected(), *push = connected();
     double due;
@@ -191,10 +190,9 @@ START_TEST(test_told_while_asked)
     redisFree(busy);
     redisFree(push);
 }
-END_TEST
 
 /* Many at short distances. */
-START_TEST(test_due_in_a_crowd)
+TEST(test_due_in_a_crowd)
 {
     int count = 300, late = 0;
 
@@ -212,10 +210,9 @@ START_TEST(test_due_in_a_crowd)
     ck_assert_int_le(late, 20);
     live_check("q");
 }
-END_TEST
 
 /* 1,700 at once: call after call, not one a look. */
-START_TEST(test_many_due)
+TEST(test_many_due)
 {
     double from;
 
@@ -229,10 +226,9 @@ START_TEST(test_many_due)
     ck_assert_double_le(live_awake() - from, 2.0 * live_slowness()); /* by looks: 2.4 s */
     live_check("q");
 }
-END_TEST
 
 /* A plain ZADD, which is not announced, is found and gets its wake within a second. */
-START_TEST(test_plain_zadd)
+TEST(test_plain_zadd)
 {
     int good = 0;
 
@@ -251,11 +247,12 @@ START_TEST(test_plain_zadd)
     ck_assert_int_ge(good, 2);
     ck_assert_int_eq(live_number("HGET later:{q}:stats adopted"), 2);
 }
-END_TEST
 
 /* ---- lapses */
 
-START_TEST(test_lapse)
+LIVE_CASE("lapses", set_up, tear_down);
+
+TEST(test_lapse)
 {
     double from, awake;
 
@@ -279,10 +276,9 @@ START_TEST(test_lapse)
     ck_assert_int_eq(live_number("HGET later:{q}:stats lapsed"), 2);
     live_check("q");
 }
-END_TEST
 
 /* After each reconnect a third of a lease, and two seconds, is left to those who touch. */
-START_TEST(test_lapse_after_a_reconnect)
+TEST(test_lapse_after_a_reconnect)
 {
     double from, awake;
 
@@ -299,10 +295,9 @@ START_TEST(test_lapse_after_a_reconnect)
     ck_assert_double_ge(later_clock() - from, 2);
     ck_assert_double_le(live_awake() - awake, 2.05 + 0.8 * live_slowness());
 }
-END_TEST
 
 /* A call that Redis kept waiting runs before any touch: it lapses nothing, nor does the next. */
-START_TEST(test_lapse_after_a_freeze)
+TEST(test_lapse_after_a_freeze)
 {
     double from;
 
@@ -319,10 +314,9 @@ START_TEST(test_lapse_after_a_freeze)
     LIVE_UNTIL(live_held("q") == 0); /* nobody has renewed it */
     ck_assert_int_eq(live_ups, 1);
 }
-END_TEST
 
 /* The same if we stood still, since our keeper did too. */
-START_TEST(test_lapse_after_our_own_standstill)
+TEST(test_lapse_after_our_own_standstill)
 {
     double from;
 
@@ -335,13 +329,14 @@ START_TEST(test_lapse_after_our_own_standstill)
     LIVE_FOR(0.6, live_held("q") == 1 || later_clock() > from + 0.6);
     LIVE_UNTIL(live_held("q") == 0);
 }
-END_TEST
 
 /* ---- the rest */
 
+LIVE_CASE("rest", set_up, tear_down);
+
 /* A queue in several pools is one queue. Idle ones are looked at together, and one of them by
  * itself at each look, until there is something. */
-START_TEST(test_each_queue_once)
+TEST(test_each_queue_once)
 {
     static struct config_queue twice[2] = { { .name = "q" }, { .name = "q2" } };
     struct config_pool pools[2] = { live_config.pools[0],
@@ -361,7 +356,6 @@ START_TEST(test_each_queue_once)
     live_do("ZADD later:{q2}:ready 1 {}");
     LIVE_UNTIL(live_number("LLEN later:{q2}:wake") == 1);
 }
-END_TEST
 
 #define MANY 40 /* queues: each by itself is asked only every half minute */
 
@@ -383,7 +377,7 @@ static int count_seeking(void)
 }
 
 /* Ids that stayed taken, and flows whose turn has come, in queues that rest. */
-START_TEST(test_what_can_wait)
+TEST(test_what_can_wait)
 {
     static struct config_queue many[MANY];
     struct config_pool pools[2] = { live_config.pools[0],
@@ -406,7 +400,6 @@ START_TEST(test_what_can_wait)
     LIVE_UNTIL(live_number("KEYS later:{m*}:unique") == 0);
     ck_assert_double_le(later_clock() - from, 10 + 1.6 * live_slowness());
 }
-END_TEST
 
 /* How many of the EXISTS that Redis remembers name so many keys. */
 static int count_looks(size_t keys)
@@ -428,7 +421,7 @@ static int count_looks(size_t keys)
 
 /* The common look costs Redis for each key that it names: it names two of each queue only now and
  * then. */
-START_TEST(test_few_keys)
+TEST(test_few_keys)
 {
     live_do("CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 10000");
     begin();
@@ -437,9 +430,8 @@ START_TEST(test_few_keys)
     ck_assert_int_ge(count_looks(2 * 7), 1);
     ck_assert_int_le(count_looks(2 * 7), 2);
 }
-END_TEST
 
-START_TEST(test_trims_the_dead)
+TEST(test_trims_the_dead)
 {
     live_config.dead.max = 2;
     live_do("EVAL %s 3 later:{q}:dead later:{q}:jobs later:{q}:stats",
@@ -453,10 +445,9 @@ START_TEST(test_trims_the_dead)
     ck_assert(!isnan(live_score("q", "dead", "j501")));
     live_check("q");
 }
-END_TEST
 
 /* Redis refuses for a while: it goes on afterwards. */
-START_TEST(test_refused)
+TEST(test_refused)
 {
     begin();
     log_open(LOG_ERROR, false, "test");
@@ -466,9 +457,8 @@ START_TEST(test_refused)
     live_do("REPLICAOF NO ONE");
     LIVE_UNTIL(live_number("ZCARD later:{q}:ready") == 1);
 }
-END_TEST
 
-START_TEST(test_connection_lost)
+TEST(test_connection_lost)
 {
     begin();
     for (int i = 0; i < 5; i++) {
@@ -482,10 +472,9 @@ START_TEST(test_connection_lost)
     }
     live_check("q");
 }
-END_TEST
 
 /* A reload takes its queues while an answer is under way, and gives them back. */
-START_TEST(test_ended_with_an_answer_out)
+TEST(test_ended_with_an_answer_out)
 {
     begin();
     live_do("CLIENT PAUSE 100 ALL");
@@ -501,27 +490,3 @@ START_TEST(test_ended_with_an_answer_out)
     ck_assert_int_eq(migrator_begin(queues_find(live_queues, "q")), 0);
     LIVE_UNTIL(!isnan(live_score("q", "ready", "a")));
 }
-END_TEST
-
-#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *due(void)
-{
-    return MAKE("due", test_redis_clock, test_due, test_earlier, test_told_while_asked,
-                test_due_in_a_crowd, test_many_due, test_plain_zadd);
-}
-
-static TCase *lapses(void)
-{
-    return MAKE("lapses", test_lapse, test_lapse_after_a_reconnect, test_lapse_after_a_freeze,
-                test_lapse_after_our_own_standstill);
-}
-
-static TCase *rest(void)
-{
-    return MAKE("rest", test_each_queue_once, test_what_can_wait, test_few_keys,
-                test_trims_the_dead, test_refused, test_connection_lost,
-                test_ended_with_an_answer_out);
-}
-
-UNIT_MAIN("migrator", due, lapses, rest)

@@ -99,7 +99,9 @@ static void add(struct slot *slot)
 
 /* ---- each verb */
 
-START_TEST(test_verbs)
+LIVE_CASE("settled", set_up, tear_down);
+
+TEST(test_verbs)
 {
     double now = live_time();
     json_t *error;
@@ -144,10 +146,9 @@ START_TEST(test_verbs)
     json_decref(error);
     live_check("q");
 }
-END_TEST
 
 /* Jobs that leave a result, with what their slots have. */
-START_TEST(test_results)
+TEST(test_results)
 {
     struct slot *slot;
     struct later_error err;
@@ -182,11 +183,10 @@ START_TEST(test_results)
     ck_assert_int_eq(live_number("EXISTS later:{q}:result:lost"), 0);
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 2);
 }
-END_TEST
 
 /* 600 done jobs of one token with results are two calls; those that are dead, kept in another way
  * or have a hook, and what has too many bytes, go in others. */
-START_TEST(test_results_together)
+TEST(test_results_together)
 {
     static char value[60000];
     struct later_error err;
@@ -233,13 +233,12 @@ START_TEST(test_results_together)
     ck_assert_int_eq(rmdir(folder), 0); /* no file of a value is left */
     live_check("q");
 }
-END_TEST
 
 /* ---- grouping */
 
 /* 1,200 + 600 acks of two queues and 300 returns are 3 + 2 + 1 calls, whatever order they came in.
  */
-START_TEST(test_groups)
+TEST(test_groups)
 {
     long long calls;
     char id[16];
@@ -277,11 +276,10 @@ START_TEST(test_groups)
     live_check("q");
     live_check("r");
 }
-END_TEST
 
 /* ---- not ours any more */
 
-START_TEST(test_lost)
+TEST(test_lost)
 {
     begin(6);
     for (uint32_t i = 0; i < 6; i++) {
@@ -302,7 +300,6 @@ START_TEST(test_lost)
     ck_assert_int_eq(live_held("q"), 3);
     live_check("q");
 }
-END_TEST
 
 /* ---- all that a token was given */
 
@@ -320,7 +317,7 @@ static void add_done(uint32_t count)
     }
 }
 
-START_TEST(test_whole)
+TEST(test_whole)
 {
     begin(5);
     add_done(5);
@@ -331,10 +328,9 @@ START_TEST(test_whole)
     ck_assert_int_eq(live_held("q"), 0);
     live_check("q");
 }
-END_TEST
 
 /* Two are gone meanwhile: which ones is learnt by their ids. */
-START_TEST(test_whole_but_for_some)
+TEST(test_whole_but_for_some)
 {
     begin(5);
     add_done(5);
@@ -348,10 +344,9 @@ START_TEST(test_whole_but_for_some)
     ck_assert_int_eq(live_held("q"), 0);
     live_check("q");
 }
-END_TEST
 
 /* One of them still runs: the others go by their ids, and it stays. */
-START_TEST(test_not_whole)
+TEST(test_not_whole)
 {
     begin(5);
     add_done(4);
@@ -362,10 +357,9 @@ START_TEST(test_not_whole)
     ck_assert_int_eq(live_held("q"), 1);
     live_check("q");
 }
-END_TEST
 
 /* In the middle of a batch its acks stay; those of one that is over go, whole or not. */
-START_TEST(test_early)
+TEST(test_early)
 {
     struct slot *slot;
 
@@ -396,10 +390,9 @@ START_TEST(test_early)
     ck_assert_int_eq(live_held("q"), 0);
     live_check("q");
 }
-END_TEST
 
 /* What may go in one call with a reserve stays; all else goes before that. */
-START_TEST(test_but_acks)
+TEST(test_but_acks)
 {
     begin(2);
     add(page_finished(page, 0, "q", "0", LATER_ENDED_DONE, false, 0, ""));
@@ -413,9 +406,8 @@ START_TEST(test_but_acks)
     LIVE_UNTIL(dones == 2);
     live_check("q");
 }
-END_TEST
 
-START_TEST(test_unknown_queue)
+TEST(test_unknown_queue)
 {
     struct slot *slot;
 
@@ -426,7 +418,6 @@ START_TEST(test_unknown_queue)
     ck_assert_uint_eq(outbox_open(outbox), 0);
     ck_assert_int_eq(slot_state(slot), SLOT_FREE); /* its lease is not renewed any more */
 }
-END_TEST
 
 /* ---- Redis refuses */
 
@@ -440,8 +431,10 @@ static void add_all_verbs(void)
     add(page_finished(page, 5, "q", "5", LATER_ENDED_RETRY, true, 0, "why"));
 }
 
+LIVE_CASE("refused", set_up, tear_down);
+
 /* A full Redis takes every settlement; it refuses what is pushed, and only that. */
-START_TEST(test_full)
+TEST(test_full)
 {
     struct later_error err;
     struct later_client *client = live_client();
@@ -458,11 +451,10 @@ START_TEST(test_full)
     later_client_close(client);
     live_check("q");
 }
-END_TEST
 
 /* A master that became a replica: tried again twice a second, over a new connection, until it or
  * another takes it. One line in the log. */
-START_TEST(test_readonly)
+TEST(test_readonly)
 {
     double from;
 
@@ -486,10 +478,9 @@ START_TEST(test_readonly)
     live_check("q");
     live_log_end();
 }
-END_TEST
 
 /* What is in the way of one queue does not hold up another. */
-START_TEST(test_wrong_type_in_one_queue)
+TEST(test_wrong_type_in_one_queue)
 {
     begin(2);
     log_open(LOG_ERROR, false, "test");
@@ -506,13 +497,14 @@ START_TEST(test_wrong_type_in_one_queue)
     LIVE_UNTIL(dones == 2);
     live_check("q");
 }
-END_TEST
 
 /* ---- the connection breaks */
 
+LIVE_CASE("broken", set_up, tear_down);
+
 /* The settlement was carried out; its repeat finds nothing, which is no loss: acks by their ids,
  * and of a whole token. */
-START_TEST(test_lost_answer)
+TEST(test_lost_answer)
 {
     static char url[100];
     int lose = 0;
@@ -547,7 +539,6 @@ START_TEST(test_lost_answer)
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 511);
     live_check("q");
 }
-END_TEST
 
 /* ---- in one call with a reserve */
 
@@ -599,7 +590,9 @@ static void check_step(int done, int next)
     live_check("q");
 }
 
-START_TEST(test_step)
+LIVE_CASE("joined", set_up, tear_down);
+
+TEST(test_step)
 {
     begin_step(live_url);
     send_step(NEXT);
@@ -607,10 +600,9 @@ START_TEST(test_step)
     ck_assert_int_eq(stepped, LATER_ANSWERED);
     check_step(1, 1);
 }
-END_TEST
 
 /* Its value goes along; nothing of it is sent before. */
-START_TEST(test_step_with_a_result)
+TEST(test_step_with_a_result)
 {
     struct later_error err;
     struct slot *slot;
@@ -628,9 +620,8 @@ START_TEST(test_step_with_a_result)
     ck_assert_str_eq(strchr(live_string("LINDEX later:{q}:result:a 0"), '\n'), "\n[1]");
     check_step(1, 0);
 }
-END_TEST
 
-START_TEST(test_step_of_a_lost_one)
+TEST(test_step_of_a_lost_one)
 {
     begin_step(live_url);
     live_do("DEL later:{q}:reserved:" PAGE_TOKEN);
@@ -641,11 +632,10 @@ START_TEST(test_step_of_a_lost_one)
     ck_assert_int_eq(losts, 1);
     live_check("q");
 }
-END_TEST
 
 /* Which acks go with a reserve: a few of one token and of the same queue, and not a part of those
  * that will go by their number. */
-START_TEST(test_what_joins)
+TEST(test_what_joins)
 {
     struct sending *sending;
 
@@ -668,10 +658,9 @@ START_TEST(test_what_joins)
     LIVE_UNTIL(dones == 5);
     ck_assert_int_eq(losts, 0);
 }
-END_TEST
 
 /* Redis refuses the call for what the reserve asks: the ack goes by itself. */
-START_TEST(test_refused_step)
+TEST(test_refused_step)
 {
     begin_step(live_url);
     live_do("ZADD later:{q}:reserved:" NEXT " 1 x");
@@ -684,10 +673,9 @@ START_TEST(test_refused_step)
     live_do("DEL later:{q}:reserved:" NEXT);
     check_step(1, 0);
 }
-END_TEST
 
 /* It was carried out: the ack is sent again, and finds nothing, which is no loss. */
-START_TEST(test_lost_answer_of_a_step)
+TEST(test_lost_answer_of_a_step)
 {
     static char url[100];
     int lose = 0;
@@ -708,7 +696,6 @@ START_TEST(test_lost_answer_of_a_step)
     ck_assert_int_eq(live_number("ZSCORE later:{q}:reserved:" NEXT " d"), 6); /* for find.h */
     check_step(2, 1);
 }
-END_TEST
 
 static void cut_somewhere(struct fake_redis *f, void *arg)
 {
@@ -722,7 +709,7 @@ static void cut_somewhere(struct fake_redis *f, void *arg)
     }
 }
 
-START_TEST(test_cut_anywhere)
+TEST_EACH(test_cut_anywhere, 4)
 {
     static char url[100];
     unsigned seed = (unsigned)_i + 23;
@@ -759,10 +746,9 @@ START_TEST(test_cut_anywhere)
                          live_number("HGET later:{r}:stats released"),
                      400);
 }
-END_TEST
 
 /* Put in while the link is down: sent when it is up. */
-START_TEST(test_while_down)
+TEST(test_while_down)
 {
     begin(1);
     add(page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, ""));
@@ -772,9 +758,8 @@ START_TEST(test_while_down)
     LIVE_UNTIL(dones == 1);
     ck_assert_int_eq(losts, 0);
 }
-END_TEST
 
-START_TEST(test_freed_with_some_open)
+TEST(test_freed_with_some_open)
 {
     begin(600);
     for (uint32_t i = 0; i < 600; i++) {
@@ -793,35 +778,3 @@ START_TEST(test_freed_with_some_open)
     for (int i = 0; i < 60; i++)
         live_turn(); /* its timer is gone too */
 }
-END_TEST
-
-#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *settled(void)
-{
-    return MAKE("settled", test_verbs, test_results, test_results_together, test_groups, test_lost,
-                test_whole, test_whole_but_for_some, test_not_whole, test_early, test_but_acks,
-                test_unknown_queue);
-}
-
-static TCase *refused(void)
-{
-    return MAKE("refused", test_full, test_readonly, test_wrong_type_in_one_queue);
-}
-
-static TCase *joined(void)
-{
-    return MAKE("joined", test_step, test_step_with_a_result, test_step_of_a_lost_one,
-                test_what_joins, test_refused_step);
-}
-
-static TCase *broken(void)
-{
-    TCase *tc = MAKE("broken", test_lost_answer, test_lost_answer_of_a_step, test_while_down,
-                     test_freed_with_some_open);
-
-    tcase_add_loop_test(tc, test_cut_anywhere, 0, 4);
-    return tc;
-}
-
-UNIT_MAIN("outbox", settled, refused, joined, broken)

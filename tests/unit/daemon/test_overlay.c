@@ -41,16 +41,17 @@ static bool pauses(const char *queue, const char *type, double now)
 #define TWO  "*5\r\n:0\r\n$6\r\ntype:a\r\n$1\r\n0\r\n$7\r\ntype:b*\r\n$4\r\n10.5\r\n"
 #define NONE "*1\r\n:0\r\n"
 
-START_TEST(nothing_is_paused)
+CASE("overlays", set_up, tear_down);
+
+TEST(nothing_is_paused)
 {
     ck_assert(!overlay_pauses(NULL, "q", "a", 1, name));
     ck_assert(!pauses("q", "a", 1));
     put("q", 1, NONE);
     ck_assert(!pauses("q", "", 1));
 }
-END_TEST
 
-START_TEST(types_and_their_beginnings)
+TEST(types_and_their_beginnings)
 {
     ck_assert_uint_eq(put("q", 100, TWO), 0);
     ck_assert(pauses("q", "a", 1000));
@@ -60,9 +61,8 @@ START_TEST(types_and_their_beginnings)
     ck_assert_str_eq(name, "b*");
     ck_assert(!pauses("q", "bulk", 110.6));
 }
-END_TEST
 
-START_TEST(each_answer_is_all_of_it)
+TEST(each_answer_is_all_of_it)
 {
     put("q", 100, TWO);
     put("r", 100, ONE);
@@ -73,9 +73,8 @@ START_TEST(each_answer_is_all_of_it)
     ck_assert_uint_eq(overlay_put(overlay, "r", NULL, 0), 0);
     ck_assert(!pauses("r", "a", 100));
 }
-END_TEST
 
-START_TEST(only_so_many)
+TEST(only_so_many)
 {
     char queue[32];
 
@@ -89,10 +88,9 @@ START_TEST(only_so_many)
     ck_assert_uint_eq(put("more", 1, ONE), 0);
     ck_assert(pauses("more", "a", 1) && !pauses("q7", "a", 1));
 }
-END_TEST
 
 /* In another process, which may not write. */
-START_TEST(a_worker_sees_it)
+TEST(a_worker_sees_it)
 {
     pid_t pid = fork();
     int status;
@@ -108,7 +106,6 @@ START_TEST(a_worker_sees_it)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 static struct later_numbers got;
 
@@ -123,7 +120,7 @@ static unsigned set_to(enum later_line_for what, const char *of, double now)
     "*7\r\n:0\r\n$18\r\nlimit:a:to= 2 30.5\r\n$1\r\n0\r\n$16\r\nlimit:a:to=b 9 0\r\n$1\r\n0\r\n"   \
     "$12\r\npermit:q 1 0\r\n$2\r\n10\r\n"
 
-START_TEST(numbers)
+TEST(numbers)
 {
     ck_assert(!overlay_numbers(NULL, LATER_LINE_PERMIT, "q", 1, &got));
     put(LATER_KEY_LIMITS, 100, NUMBERS);
@@ -138,22 +135,11 @@ START_TEST(numbers)
     put(LATER_KEY_LIMITS, 100, NONE);
     ck_assert_uint_eq(set_to(LATER_LINE_PERMIT, "q", 100), 0);
 }
-END_TEST
 
 /* Of a queue they are none, whoever has laid them over it. */
-START_TEST(numbers_are_of_no_queue)
+TEST(numbers_are_of_no_queue)
 {
     put("q", 100, NUMBERS);
     ck_assert_uint_eq(set_to(LATER_LINE_PERMIT, "q", 100), 0);
     ck_assert(!pauses("q", "q", 100));
 }
-END_TEST
-
-static TCase *overlays(void)
-{
-    return UNIT_CASE("overlays", set_up, tear_down, nothing_is_paused, types_and_their_beginnings,
-                     each_answer_is_all_of_it, only_so_many, a_worker_sees_it, numbers,
-                     numbers_are_of_no_queue);
-}
-
-UNIT_MAIN("overlay", overlays)

@@ -51,7 +51,9 @@ static void refuse(const char *path, const char *words)
     ck_assert_uint_eq(plugin_set_count(set), count);
 }
 
-START_TEST(a_good_plugin)
+FILES_CASE("files", begin, end);
+
+TEST(a_good_plugin)
 {
     const struct plugin *good = load(files_install("good"));
     const struct plugin_type *type;
@@ -66,20 +68,18 @@ START_TEST(a_good_plugin)
     ck_assert_uint_eq(type->type.mode, LATER_EVENT);
     ck_assert(type->type.perform && type->type.cancel);
 }
-END_TEST
 
-START_TEST(a_relative_path)
+TEST(a_relative_path)
 {
     files_install("good");
     ck_assert_int_eq(chdir(files_dir), 0);
     load("good.so");
     refuse("./good.so", "the same file as good.so");
 }
-END_TEST
 
 /* The linker knows a library by the name with which it was opened, so each needs a name of its
  * own. */
-START_TEST(several_plugins)
+TEST(several_plugins)
 {
     load(files_install("good"));
     load(files_install("second"));
@@ -88,9 +88,8 @@ START_TEST(several_plugins)
     ck_assert_str_eq(plugin_set_find(set, "second")->plugin, "second");
     ck_assert_str_eq(plugin_set_find(set, "older.two")->plugin, "older");
 }
-END_TEST
 
-START_TEST(writable_by_others)
+TEST(writable_by_others)
 {
     const char *path = files_install("good");
 
@@ -106,10 +105,9 @@ START_TEST(writable_by_others)
     chmod(files_dir, 0700);
     load(path);
 }
-END_TEST
 
 /* games is a user of each Debian, with a group of its own. */
-START_TEST(writable_by_own_group)
+TEST(writable_by_own_group)
 {
     const struct passwd *user = getpwnam("games");
     const char *path = files_install("good");
@@ -130,9 +128,8 @@ START_TEST(writable_by_own_group)
     load(path);
     ck_assert_int_eq(seteuid(0), 0);
 }
-END_TEST
 
-START_TEST(owned_by_others)
+TEST(owned_by_others)
 {
     const char *path = files_install("good");
 
@@ -145,9 +142,8 @@ START_TEST(owned_by_others)
     ck_assert_int_eq(chown(files_dir, 4242, (gid_t)-1), 0);
     refuse(path, "its directory belongs to user 4242");
 }
-END_TEST
 
-START_TEST(no_such_file)
+TEST(no_such_file)
 {
     char in_missing[128];
 
@@ -155,9 +151,8 @@ START_TEST(no_such_file)
     snprintf(in_missing, sizeof in_missing, "%s/absent/good.so", files_dir);
     refuse(in_missing, "the directory: No such file or directory");
 }
-END_TEST
 
-START_TEST(not_a_file)
+TEST(not_a_file)
 {
     const char *good = files_install("good"), *link = files_path("link.so");
     const char *fifo = files_path("fifo.so"), *dir = files_path("dir.so");
@@ -169,9 +164,8 @@ START_TEST(not_a_file)
     ck_assert_int_eq(mkdir(dir, 0700), 0);
     refuse(dir, "not a regular file");
 }
-END_TEST
 
-START_TEST(not_a_shared_object)
+TEST(not_a_shared_object)
 {
     char bytes[1 << 16];
     size_t len = files_read(files_install("good"), bytes, sizeof bytes);
@@ -188,14 +182,12 @@ START_TEST(not_a_shared_object)
     head->e_ident[EI_CLASS] = head->e_ident[EI_CLASS] == ELFCLASS64 ? ELFCLASS32 : ELFCLASS64;
     refuse(files_write("bits.so", bytes, len), "for another kind of machine");
 }
-END_TEST
 
-START_TEST(not_a_plugin)
+TEST(not_a_plugin)
 {
     refuse(files_install("no_symbol"), "it lacks later_plugin_open");
     refuse(files_install("undefined"), "undefined symbol: function_that_is_nowhere");
 }
-END_TEST
 
 /* What a plugin may say wrongly of itself, and what laterd says to that. */
 static const struct {
@@ -227,16 +219,17 @@ static const struct {
     { "1025 types", "", "more than 1024 types" },
 };
 
-START_TEST(trouble)
+FILES_CASE("descriptions", begin, end);
+
+TEST_EACH(trouble, COUNT(troubles))
 {
     setenv("TROUBLE", troubles[_i].what, 1);
     setenv("TROUBLE_TEXT", troubles[_i].text, 1);
     refuse(files_install("trouble"), troubles[_i].words);
 }
-END_TEST
 
 /* The limits themselves are fine. */
-START_TEST(no_trouble)
+TEST_EACH(no_trouble, 3)
 {
     static const char *const names[] = {
         "a", "0-_z", "a23456789012345678901234567890123456789012345678901234567890abcd"
@@ -246,9 +239,8 @@ START_TEST(no_trouble)
     setenv("TROUBLE_TEXT", names[_i], 1);
     ck_assert_str_eq(load(files_install("trouble"))->name, names[_i]);
 }
-END_TEST
 
-START_TEST(the_most_types)
+TEST(the_most_types)
 {
     char name[32];
 
@@ -263,9 +255,8 @@ START_TEST(the_most_types)
     }
     ck_assert_ptr_null(plugin_set_find(set, "t4201"));
 }
-END_TEST
 
-START_TEST(an_older_header)
+TEST(an_older_header)
 {
     const struct plugin *older = load(files_install("older"));
 
@@ -276,9 +267,8 @@ START_TEST(an_older_header)
     ck_assert_str_eq(older->types[1].name, "older.two");
     ck_assert(older->types[0].type.cancel == NULL && older->types[1].type.cancel == NULL);
 }
-END_TEST
 
-START_TEST(a_newer_header)
+TEST(a_newer_header)
 {
     const struct plugin *newer = load(files_install("newer"));
 
@@ -287,10 +277,9 @@ START_TEST(a_newer_header)
     ck_assert_str_eq(newer->types[2].name, "newer.three");
     ck_assert_uint_eq(newer->types[2].type.mode, LATER_EVENT);
 }
-END_TEST
 
 /* A plugin built with the first published header still gets the right answer from every call. */
-START_TEST(the_first_header)
+TEST(the_first_header)
 {
     const struct plugin *old = load(files_install("plugin-api1"));
     struct later_job *job = fake_job_new("api1.serial", "{\"a\":1}");
@@ -320,9 +309,8 @@ START_TEST(the_first_header)
     ck_assert_uint_eq(fake.misuses, 0);
     fake_job_free(job);
 }
-END_TEST
 
-START_TEST(the_first_header_events)
+TEST(the_first_header_events)
 {
     const struct plugin *old = load(files_install("plugin-api1"));
     struct later_job *job = fake_job_new("api1.event", NULL);
@@ -337,10 +325,9 @@ START_TEST(the_first_header_events)
     event_base_free(fake.base);
     fake_job_free(job);
 }
-END_TEST
 
 /* Built as strict C99 and as strict C++20: that they were built is the first half of the test. */
-START_TEST(other_languages)
+TEST_EACH(other_languages, 2)
 {
     static const char *const names[] = { "c99", "cxx" }, *const types[] = { "c99.hello", "cxx" };
     const struct plugin *plugin = load(files_install(names[_i]));
@@ -354,9 +341,8 @@ START_TEST(other_languages)
     event_base_free(fake.base);
     fake_job_free(job);
 }
-END_TEST
 
-START_TEST(describe)
+TEST(describe)
 {
     const char *path = files_install("good");
     char *text, expected[512];
@@ -376,28 +362,3 @@ START_TEST(describe)
     ck_assert_int_eq(plugin_describe(files_path("absent.so"), stdout, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_CONFIG);
 }
-END_TEST
-
-static TCase *files(void)
-{
-    TCase *tc = UNIT_CASE("files", begin, end, a_good_plugin, a_relative_path, several_plugins,
-                          writable_by_others, writable_by_own_group, owned_by_others, no_such_file,
-                          not_a_file, not_a_shared_object, not_a_plugin);
-
-    files_fixture(tc);
-    return tc;
-}
-
-static TCase *descriptions(void)
-{
-    TCase *tc = UNIT_CASE("descriptions", begin, end, the_most_types, an_older_header,
-                          a_newer_header, the_first_header, the_first_header_events, describe);
-
-    files_fixture(tc);
-    tcase_add_loop_test(tc, trouble, 0, (int)(sizeof troubles / sizeof *troubles));
-    tcase_add_loop_test(tc, no_trouble, 0, 3);
-    tcase_add_loop_test(tc, other_languages, 0, 2);
-    return tc;
-}
-
-UNIT_MAIN("plugin", files, descriptions)

@@ -62,7 +62,9 @@ static const char *trace_of(size_t index)
     return trace;
 }
 
-START_TEST(all_in_name_order)
+FILES_CASE("loading", begin, end);
+
+TEST(all_in_name_order)
 {
     files_install("second");
     files_install("older");
@@ -77,9 +79,8 @@ START_TEST(all_in_name_order)
     ck_assert_str_eq(plugin_set_at(set, 2)->name, "second");
     ck_assert_str_eq(trace_of(0), "config_done;");
 }
-END_TEST
 
-START_TEST(named_in_that_order)
+TEST(named_in_that_order)
 {
     char *names[] = { (char *)"second", (char *)"good", NULL };
 
@@ -92,9 +93,8 @@ START_TEST(named_in_that_order)
     ck_assert_str_eq(plugin_set_at(set, 0)->name, "second");
     ck_assert_str_eq(plugin_set_at(set, 1)->name, "good");
 }
-END_TEST
 
-START_TEST(none)
+TEST(none)
 {
     char *names[] = { NULL };
 
@@ -106,9 +106,8 @@ START_TEST(none)
     ck_assert_int_eq(plugin_set_start(set, &err), 0);
     plugin_set_stop(set);
 }
-END_TEST
 
-START_TEST(names_that_are_none)
+TEST_EACH(names_that_are_none, 5)
 {
     static const char *const bad[] = { "../good", "", ".good", "/good", "good.so" };
     char *names[] = { (char *)bad[_i], NULL }, expected[200];
@@ -120,9 +119,8 @@ START_TEST(names_that_are_none)
              bad[_i]);
     refuse(expected);
 }
-END_TEST
 
-START_TEST(missing)
+TEST(missing)
 {
     char *names[] = { (char *)"absent", NULL }, expected[200];
 
@@ -134,10 +132,9 @@ START_TEST(missing)
     config.plugins.dir = (char *)"/nonexistent/jobs";
     refuse("plugins.dir: /nonexistent/jobs: No such file or directory");
 }
-END_TEST
 
 /* A bad file among good ones is not passed over. */
-START_TEST(one_bad_file)
+TEST(one_bad_file)
 {
     char expected[200];
 
@@ -147,9 +144,8 @@ START_TEST(one_bad_file)
              files_write("mail.so", "oops", 4));
     refuse(expected);
 }
-END_TEST
 
-START_TEST(rivals)
+TEST(rivals)
 {
     char expected[400];
     const char *again = files_install_as("good", "great");
@@ -159,9 +155,8 @@ START_TEST(rivals)
              "%s: its name good is that of %s/good.so too; load only one", again, files_dir);
     refuse(expected);
 }
-END_TEST
 
-START_TEST(rival_types)
+TEST(rival_types)
 {
     char expected[400];
 
@@ -173,9 +168,8 @@ START_TEST(rival_types)
              files_install("trouble"));
     refuse(expected);
 }
-END_TEST
 
-START_TEST(a_hard_link)
+TEST(a_hard_link)
 {
     char expected[400];
     const char *good = files_install("good"), *link_path = files_path("twin.so");
@@ -184,9 +178,10 @@ START_TEST(a_hard_link)
     snprintf(expected, sizeof expected, "%s: the same file as %s; load it once", link_path, good);
     refuse(expected);
 }
-END_TEST
 
-START_TEST(leaves_in_order)
+FILES_CASE("callbacks", begin, end);
+
+TEST(leaves_in_order)
 {
     files_install("good");
     leaf("good", "host", "a");
@@ -195,9 +190,8 @@ START_TEST(leaves_in_order)
     load();
     ck_assert_str_eq(trace_of(0), "config host=a;config smtp.port=25;config argv.0=;config_done;");
 }
-END_TEST
 
-START_TEST(leaves_of_nobody)
+TEST(leaves_of_nobody)
 {
     files_install("good");
     leaf("good", "host", "a");
@@ -205,26 +199,23 @@ START_TEST(leaves_of_nobody)
     refuse("/etc/laterd.conf:11: plugins.config.mail: no plugin of this name is loaded; load it or "
            "take this section out");
 }
-END_TEST
 
-START_TEST(leaves_for_a_plugin_without_options)
+TEST(leaves_for_a_plugin_without_options)
 {
     files_install("second");
     leaf("second", "host", "a");
     refuse("/etc/laterd.conf:10: plugin second: host: this plugin has no options");
 }
-END_TEST
 
-START_TEST(config_refuses)
+TEST(config_refuses)
 {
     files_install("good");
     leaf("good", "host", "a");
     leaf("good", "refuse", "not a number");
     refuse("/etc/laterd.conf:11: plugin good: refuse: not a number");
 }
-END_TEST
 
-START_TEST(config_fills_the_buffer)
+TEST(config_fills_the_buffer)
 {
     char expected[512];
 
@@ -235,10 +226,9 @@ START_TEST(config_fills_the_buffer)
         *c = c[-1] == '1' ? '0' : 'x';
     refuse(expected);
 }
-END_TEST
 
 /* The first leaf of the plugin is the place; without any, its file. */
-START_TEST(config_done_refuses)
+TEST(config_done_refuses)
 {
     files_install("good");
     files_install("older");
@@ -246,10 +236,9 @@ START_TEST(config_done_refuses)
     leaf("good", "done", "no");
     refuse("/etc/laterd.conf:10: plugin good: a host is missing");
 }
-END_TEST
 
 /* A sentence that names a part of the configuration is told at that part's place. */
-START_TEST(config_done_names_a_part)
+TEST(config_done_names_a_part)
 {
     files_install("good");
     leaf("good", "x", "1");
@@ -258,9 +247,8 @@ START_TEST(config_done_names_a_part)
     leaf("good", "smtp.done", "no");
     refuse("/etc/laterd.conf:12: plugin good: smtp: a host is missing");
 }
-END_TEST
 
-START_TEST(start_and_stop)
+TEST(start_and_stop)
 {
     files_install("good");
     load();
@@ -270,9 +258,8 @@ START_TEST(start_and_stop)
     plugin_set_stop(set);
     ck_assert_str_eq(trace_of(0), "config_done;start;stop;");
 }
-END_TEST
 
-START_TEST(start_refuses)
+TEST(start_refuses)
 {
     char expected[200];
 
@@ -287,9 +274,8 @@ START_TEST(start_refuses)
     ck_assert_str_eq(trace_of(0), "config_done;start;stop;");
     ck_assert_int_eq(*(int *)dlsym(plugin_set_at(set, 2)->handle, "second_stopped"), 0);
 }
-END_TEST
 
-START_TEST(start_refuses_silently)
+TEST(start_refuses_silently)
 {
     files_install("good");
     leaf("good", "start", "no");
@@ -299,10 +285,9 @@ START_TEST(start_refuses_silently)
     plugin_set_stop(set);
     ck_assert_str_eq(trace_of(0), "config start=no;config_done;start;");
 }
-END_TEST
 
 /* For laterd --perform: one plugin, and a configuration that speaks of others too. */
-START_TEST(one_of_many_sections)
+TEST(one_of_many_sections)
 {
     leaf("mail", "host", "a");
     leaf("good", "host", "b");
@@ -310,7 +295,6 @@ START_TEST(one_of_many_sections)
     ck_assert_int_eq(plugin_set_configure(set, &config, &err), 0);
     ck_assert_str_eq(trace_of(0), "config host=b;config_done;");
 }
-END_TEST
 
 static const char *found(const char *type)
 {
@@ -319,7 +303,9 @@ static const char *found(const char *type)
     return handler ? handler->name : "(none)";
 }
 
-START_TEST(find)
+FILES_CASE("lookup", begin, end);
+
+TEST(find)
 {
     ck_assert_int_eq(plugin_load(set, files_install("good"), fake_host(), &err), 0);
     ck_assert_str_eq(found("good.serial"), "good.serial");
@@ -342,9 +328,8 @@ START_TEST(find)
     ck_assert_str_eq(found("good.deep."), "good.deep.");
     ck_assert_str_eq(found("good.deep.x"), "good.deep.*");
 }
-END_TEST
 
-START_TEST(find_at_the_limit)
+TEST(find_at_the_limit)
 {
     char type[200] = "good.";
 
@@ -354,36 +339,3 @@ START_TEST(find_at_the_limit)
     type[128] = '\0';
     ck_assert_str_eq(found(type), "good.*");
 }
-END_TEST
-
-static TCase *loading(void)
-{
-    TCase *tc = UNIT_CASE("loading", begin, end, all_in_name_order, named_in_that_order, none,
-                          missing, one_bad_file, rivals, rival_types, a_hard_link);
-
-    files_fixture(tc);
-    tcase_add_loop_test(tc, names_that_are_none, 0, 5);
-    return tc;
-}
-
-static TCase *callbacks(void)
-{
-    TCase *tc =
-        UNIT_CASE("callbacks", begin, end, leaves_in_order, leaves_of_nobody,
-                  leaves_for_a_plugin_without_options, config_refuses, config_fills_the_buffer,
-                  config_done_refuses, config_done_names_a_part, start_and_stop, start_refuses,
-                  start_refuses_silently, one_of_many_sections);
-
-    files_fixture(tc);
-    return tc;
-}
-
-static TCase *lookup(void)
-{
-    TCase *tc = UNIT_CASE("lookup", begin, end, find, find_at_the_limit);
-
-    files_fixture(tc);
-    return tc;
-}
-
-UNIT_MAIN("plugin_set", loading, callbacks, lookup)

@@ -56,9 +56,11 @@ static struct process quiet(void)
                              .control_fd = open("/dev/null", O_WRONLY | O_CLOEXEC) };
 }
 
+CASE("end", config_files_begin, config_files_end);
+
 /* A job is over its time, and then laterd stops or reloads: neither a second grace nor another
  * reason. */
-START_TEST(test_drained_in_its_grace)
+TEST(test_drained_in_its_grace)
 {
     struct process process = quiet();
     double kill_at;
@@ -73,10 +75,9 @@ START_TEST(test_drained_in_its_grace)
     ck_assert_int_eq(process_ending(&process, ENDED(0, SIGKILL)), LATER_ENDED_TIMEOUT);
     close(process.control_fd);
 }
-END_TEST
 
 /* The other way round, and the time to drain ends before the grace would. */
-START_TEST(test_over_its_time_while_it_drains)
+TEST(test_over_its_time_while_it_drains)
 {
     struct process process = quiet();
     double kill_at;
@@ -89,10 +90,9 @@ START_TEST(test_over_its_time_while_it_drains)
     ck_assert_int_eq(process_ending(&process, ENDED(0, SIGTERM)), LATER_ENDED_TIMEOUT);
     close(process.control_fd);
 }
-END_TEST
 
 /* What is said of the jobs that were cut is what happened. */
-START_TEST(test_cut)
+TEST(test_cut)
 {
     static const char *const reasons[] = { "laterd was stopped", "laterd was reloaded" };
 
@@ -109,7 +109,6 @@ START_TEST(test_cut)
         close(process.control_fd);
     }
 }
-END_TEST
 
 /* ---- who is to blame */
 
@@ -132,7 +131,7 @@ static const struct {
     { DRAINS, ENDED(0, SIGTERM), LATER_ENDED_INTERRUPTED },
 };
 
-START_TEST(test_cause)
+TEST_EACH(test_cause, COUNT(ends))
 {
     struct process process = quiet();
 
@@ -141,10 +140,9 @@ START_TEST(test_cause)
     ck_assert_int_eq(process_ending(&process, ends[_i].status), ends[_i].ending);
     close(process.control_fd);
 }
-END_TEST
 
 /* A worker that ends well while Redis is away leaves its settlements to the keeper. */
-START_TEST(test_crashed)
+TEST(test_crashed)
 {
     static const struct {
         enum slot_state left;
@@ -169,7 +167,6 @@ START_TEST(test_crashed)
     slots_close(process.slots, true);
     close(process.control_fd);
 }
-END_TEST
 
 /* ---- its group */
 
@@ -193,7 +190,7 @@ static pid_t leave_child(int held[2])
     return pid;
 }
 
-START_TEST(test_group_is_killed_before_its_number_is_free)
+TEST(test_group_is_killed_before_its_number_is_free)
 {
     int held[2], last[2];
     struct process process = { .pid = leave_child(held) };
@@ -208,7 +205,6 @@ START_TEST(test_group_is_killed_before_its_number_is_free)
     ck_assert(killed_before_reaped);
     ck_assert_int_eq(read(held[0], &byte, 1), 0); /* it is gone */
 }
-END_TEST
 
 /* ---- forks */
 
@@ -236,8 +232,10 @@ static void on_checked(void *arg, const char *why)
     ck_assert_ptr_nonnull(strstr(why, "signal 15"));
 }
 
+CASE("forks", config_files_begin, config_files_end);
+
 /* A TERM comes right after the fork. Our handler would tell our own loop of it. */
-START_TEST(test_signal_between_fork_and_child)
+TEST(test_signal_between_fork_and_child)
 {
     struct event_base *base = event_base_new();
     struct config *config;
@@ -263,23 +261,3 @@ START_TEST(test_signal_between_fork_and_child)
     config_free(config);
     event_base_free(base);
 }
-END_TEST
-
-static TCase *end(void)
-{
-    TCase *tc = UNIT_CASE("end", config_files_begin, config_files_end, test_drained_in_its_grace,
-                          test_over_its_time_while_it_drains, test_cut);
-
-    tcase_add_loop_test(tc, test_cause, 0, (int)(sizeof ends / sizeof *ends));
-    tcase_add_test(tc, test_crashed);
-    tcase_add_test(tc, test_group_is_killed_before_its_number_is_free);
-    return tc;
-}
-
-static TCase *forks(void)
-{
-    return UNIT_CASE("forks", config_files_begin, config_files_end,
-                     test_signal_between_fork_and_child);
-}
-
-UNIT_MAIN("process", end, forks)

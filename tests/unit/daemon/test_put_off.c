@@ -62,8 +62,10 @@ static void send_all(void)
     link_flush(live_link);
 }
 
+LIVE_CASE("put_off", set_up, tear_down);
+
 /* The last ones of the line stay, whatever queue they are of. */
-START_TEST(test_all_but_the_last)
+TEST(test_all_but_the_last)
 {
     int calls = 0;
 
@@ -82,10 +84,9 @@ START_TEST(test_all_but_the_last)
     LIVE_UNTIL(left("q") + left("r") == BACKLOG_LAST);
     ck_assert_int_eq(left("r"), BACKLOG_LAST / 2);
 }
-END_TEST
 
 /* So few are in the line that it would not be worth it. */
-START_TEST(test_short_line)
+TEST(test_short_line)
 {
     for (int i = 0; i < JOBS; i++)
         enters("q", i);
@@ -100,10 +101,9 @@ START_TEST(test_short_line)
     LIVE_UNTIL(left("r") == BACKLOG_LAST);
     ck_assert_int_eq(left("q"), JOBS - BACKLOG_LAST); /* which were the last, until others came */
 }
-END_TEST
 
 /* Those that were sent no longer count: the bound is of what enters between two calls. */
-START_TEST(test_more_than_are_kept)
+TEST(test_more_than_are_kept)
 {
     for (int i = 0; i < PUT_OFF_MOST + JOBS; i++) {
         if (enters("q", i))
@@ -112,12 +112,3 @@ START_TEST(test_more_than_are_kept)
     send_all();
     LIVE_UNTIL(left("q") == BACKLOG_LAST);
 }
-END_TEST
-
-static TCase *jobs(void)
-{
-    return LIVE_CASE("put_off", set_up, tear_down, test_all_but_the_last, test_short_line,
-                     test_more_than_are_kept);
-}
-
-UNIT_MAIN("put_off", jobs)

@@ -6,15 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-START_TEST(none_is_no_end)
+TEST(none_is_no_end)
 {
     ck_assert(quota_take(NULL));
     ck_assert(!quota_is_spent(NULL));
     quota_free(NULL);
 }
-END_TEST
 
-START_TEST(so_many_and_not_one_more)
+TEST(so_many_and_not_one_more)
 {
     struct quota *quota = quota_new(2);
 
@@ -27,7 +26,6 @@ START_TEST(so_many_and_not_one_more)
     ck_assert(quota_is_spent(quota));
     quota_free(quota);
 }
-END_TEST
 
 /* Takes until there is nothing, and returns how many it got. */
 static int greedy(struct quota *quota)
@@ -39,7 +37,7 @@ static int greedy(struct quota *quota)
     return got;
 }
 
-START_TEST(counted_once_by_all_processes)
+TEST(counted_once_by_all_processes)
 {
     enum { JOBS = 100000, PROCESSES = 4 };
     struct quota *quota = quota_new(JOBS);
@@ -63,15 +61,4 @@ START_TEST(counted_once_by_all_processes)
     ck_assert_int_eq(sum, JOBS);
     ck_assert(quota_is_spent(quota));
     quota_free(quota);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("quota");
-    TCase *tc = UNIT_CASE("quota", NULL, NULL, none_is_no_end, so_many_and_not_one_more,
-                          counted_once_by_all_processes);
-
-    suite_add_tcase(suite, tc);
-    return unit_run(suite);
 }

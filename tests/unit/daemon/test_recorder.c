@@ -108,7 +108,9 @@ static void write_all(struct recorder *of, double now)
     LIVE_UNTIL(!recorder_open(of));
 }
 
-START_TEST(counts_come_into_each_scale)
+LIVE_CASE("records", set_up, tear_down);
+
+TEST(counts_come_into_each_scale)
 {
     attempt(page, "mail", 3);
     recorder_read(recorder, page, &live_config.pools[0]);
@@ -138,9 +140,8 @@ START_TEST(counts_come_into_each_scale)
     ck_assert_int_eq(live_number("PTTL later:{q}:totals"), -1);
     ck_assert_int_eq(live_number("EXISTS later:{r}:totals"), 0);
 }
-END_TEST
 
-START_TEST(a_second_without_attempts_costs_nothing)
+TEST(a_second_without_attempts_costs_nothing)
 {
     long long before;
 
@@ -154,9 +155,8 @@ START_TEST(a_second_without_attempts_costs_nothing)
     }
     ck_assert_int_eq(live_calls(), before);
 }
-END_TEST
 
-START_TEST(a_dead_workers_page_is_read_to_the_end)
+TEST(a_dead_workers_page_is_read_to_the_end)
 {
     attempt(page, "mail", 3);
     recorder_leave(recorder, page); /* it was never read before */
@@ -164,9 +164,8 @@ START_TEST(a_dead_workers_page_is_read_to_the_end)
     ck_assert_uint_eq(totals("mail"), 3);
     ck_assert_ptr_null(recorder->pages);
 }
-END_TEST
 
-START_TEST(redis_is_away_for_minutes)
+TEST(redis_is_away_for_minutes)
 {
     attempt(page, "mail", 1);
     recorder_read(recorder, page, &live_config.pools[0]);
@@ -184,9 +183,8 @@ START_TEST(redis_is_away_for_minutes)
         ck_assert_uint_eq(minute(NOON + 60.0 * i, "mail"), 1);
     ck_assert_uint_eq(totals("mail"), 21);
 }
-END_TEST
 
-START_TEST(what_is_too_late_is_left_out)
+TEST(what_is_too_late_is_left_out)
 {
     attempt(page, "mail", 1);
     recorder_read(recorder, page, &live_config.pools[0]);
@@ -199,10 +197,9 @@ START_TEST(what_is_too_late_is_left_out)
     ck_assert_uint_eq(minute(NOON, "mail"), 0);
     ck_assert_ptr_null(recorder->past);
 }
-END_TEST
 
 /* A handler may write anything over its worker's page. */
-START_TEST(a_page_that_is_written_over)
+TEST(a_page_that_is_written_over)
 {
     unsigned char *bytes = (unsigned char *)&page->page->counts;
 
@@ -224,9 +221,8 @@ START_TEST(a_page_that_is_written_over)
     write_all(recorder, NOON + 5);
     ck_assert_uint_eq(totals("mail"), 3);
 }
-END_TEST
 
-START_TEST(types_and_rows_are_bounded)
+TEST(types_and_rows_are_bounded)
 {
     for (int i = 0; i < 1100; i++) {
         char type[16];
@@ -242,7 +238,6 @@ START_TEST(types_and_rows_are_bounded)
     ck_assert_uint_eq(totals("t0"), 1);
     ck_assert_uint_eq(totals(""), 1100 - LATER_TALLY_TYPES);
 }
-END_TEST
 
 static void on_pong(void *arg, struct later_answer *answer)
 {
@@ -266,7 +261,7 @@ static void all_is_answered(void)
 
 /* What a gone laterd counted is added to `all`. If it was only taken for gone, it goes on from
  * there. */
-START_TEST(totals_of_the_dead)
+TEST(totals_of_the_dead)
 {
     struct slots *another = page_new(4);
 
@@ -300,10 +295,9 @@ START_TEST(totals_of_the_dead)
     write_all(other, NOON + 3);
     ck_assert_uint_eq(totals("mail"), 128);
 }
-END_TEST
 
 /* As in a container: the next laterd has the name and the process number of the one before. */
-START_TEST(one_that_is_called_as_the_one_before)
+TEST(one_that_is_called_as_the_one_before)
 {
     struct queues *third = make_others("one");
     struct recorder *next = third->recorder;
@@ -329,9 +323,8 @@ START_TEST(one_that_is_called_as_the_one_before)
     recorder_free(third);
     queues_free(third);
 }
-END_TEST
 
-START_TEST(it_ends_before_it_knows_the_time)
+TEST(it_ends_before_it_knows_the_time)
 {
     attempt(page, "mail", 3);
     recorder_read(recorder, page, &live_config.pools[0]);
@@ -341,10 +334,9 @@ START_TEST(it_ends_before_it_knows_the_time)
     LIVE_UNTIL(!recorder_open(recorder));
     ck_assert_uint_eq(totals("mail"), 3);
 }
-END_TEST
 
 /* The counts are all of the last second, and were never written before. */
-START_TEST(it_ends_in_its_first_second)
+TEST(it_ends_in_its_first_second)
 {
     recorder_read(recorder, page, &live_config.pools[0]);
     ck_assert(!recorder_lacks_time(recorder));
@@ -361,9 +353,8 @@ START_TEST(it_ends_in_its_first_second)
     ck_assert_uint_eq(done_in(LATER_BY_HOUR, later_period(LATER_BY_HOUR, NOON), "mail"), 3);
     ck_assert_uint_eq(totals("mail"), 3);
 }
-END_TEST
 
-START_TEST(old_periods_are_put_together)
+TEST(old_periods_are_put_together)
 {
     struct slots *another = page_new(4);
     long long period = (long long)(NOON / 60);
@@ -383,9 +374,8 @@ START_TEST(old_periods_are_put_together)
     ck_assert_int_gt(live_number("PTTL later:{q}:minute:%lld", period), 6 * 3600 * 1000);
     ck_assert_int_lt(live_number("PTTL later:{q}:minute:%lld", period), 8 * 3600 * 1000);
 }
-END_TEST
 
-START_TEST(switched_off)
+TEST(switched_off)
 {
     live_config.history = false;
     attempt(page, "mail", 3);
@@ -395,28 +385,3 @@ START_TEST(switched_off)
     ck_assert_int_eq(live_calls(), 0);
     ck_assert_uint_eq(recorder->queue_count, 0);
 }
-END_TEST
-
-static TCase *records(void)
-{
-    const TTest *const tests[] = {
-        counts_come_into_each_scale,
-        a_second_without_attempts_costs_nothing,
-        a_dead_workers_page_is_read_to_the_end,
-        redis_is_away_for_minutes,
-        what_is_too_late_is_left_out,
-        a_page_that_is_written_over,
-        types_and_rows_are_bounded,
-        totals_of_the_dead,
-        one_that_is_called_as_the_one_before,
-        it_ends_before_it_knows_the_time,
-        it_ends_in_its_first_second,
-        old_periods_are_put_together,
-        switched_off,
-        NULL,
-    };
-
-    return live_case("records", set_up, tear_down, tests);
-}
-
-UNIT_MAIN("recorder", records)

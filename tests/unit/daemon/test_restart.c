@@ -12,7 +12,7 @@ static void check_row(struct restart *restart)
         ck_assert_double_eq(restart_after(restart, RESTART_CRASH, 0.1), backlog[i]);
 }
 
-START_TEST(test_row)
+TEST(test_row)
 {
     struct restart restart = { 0 };
 
@@ -20,9 +20,8 @@ START_TEST(test_row)
     for (int i = 0; i < 100000; i++)
         ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0), 60);
 }
-END_TEST
 
-START_TEST(test_a_good_end_begins_anew)
+TEST(test_a_good_end_begins_anew)
 {
     struct restart restart = { 0 };
 
@@ -32,10 +31,9 @@ START_TEST(test_a_good_end_begins_anew)
     ck_assert_double_eq(restart_after(&restart, RESTART_GOOD, 1000), 0);
     check_row(&restart);
 }
-END_TEST
 
 /* Ten seconds of life make a crash the first of a new row; a little less does not. */
-START_TEST(test_a_long_life_begins_anew)
+TEST(test_a_long_life_begins_anew)
 {
     struct restart restart = { 0 };
 
@@ -48,10 +46,9 @@ START_TEST(test_a_long_life_begins_anew)
     for (int i = 0; i < 100; i++)
         ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 11), 0);
 }
-END_TEST
 
 /* If jobs are to blame, nobody else waits for a minute. What then fails by itself does. */
-START_TEST(test_a_job_is_to_blame)
+TEST(test_a_job_is_to_blame)
 {
     struct restart restart = { 0 };
 
@@ -62,23 +59,12 @@ START_TEST(test_a_job_is_to_blame)
     ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0.1), 60);
     ck_assert_double_eq(restart_after(&restart, RESTART_JOB, 0.1), 1);
 }
-END_TEST
 
 /* Twenty thousand years of crashes do not run over. */
-START_TEST(test_the_count_does_not_run_over)
+TEST(test_the_count_does_not_run_over)
 {
     struct restart restart = { .crashes = UINT32_MAX - 1 };
 
     for (int i = 0; i < 5; i++)
         ck_assert_double_eq(restart_after(&restart, RESTART_CRASH, 0), 60);
 }
-END_TEST
-
-static TCase *backlog(void)
-{
-    return UNIT_CASE("waits", NULL, NULL, test_row, test_a_good_end_begins_anew,
-                     test_a_long_life_begins_anew, test_a_job_is_to_blame,
-                     test_the_count_does_not_run_over);
-}
-
-UNIT_MAIN("restart", backlog)

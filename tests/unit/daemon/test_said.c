@@ -25,7 +25,9 @@ static void said_teardown(void)
     said_free(said);
 }
 
-START_TEST(test_exact_before_longest_beginning)
+CASE("words", said_setup, said_teardown);
+
+TEST(test_exact_before_longest_beginning)
 {
     ck_assert_ptr_null(said_find(said, "mail"));
     ck_assert_int_eq(takes("mail.*", "{\"name\":\"mail.*\",\"max_attempts\":2}"), 0);
@@ -38,28 +40,25 @@ START_TEST(test_exact_before_longest_beginning)
     ck_assert_ptr_null(said_find(said, "mail"));
     ck_assert_ptr_null(said_find(NULL, "mail.send"));
 }
-END_TEST
 
-START_TEST(test_said_again)
+TEST(test_said_again)
 {
     ck_assert_int_eq(takes("a", "{\"max_attempts\":2}"), 0);
     ck_assert_int_eq(takes("a", "{ }"), 0);
     ck_assert_uint_eq(said_find(said, "a")->max_attempts, 0);
 }
-END_TEST
 
 /* What is needed before the program is there, or is a job's own, is not kept. */
-START_TEST(test_left_out)
+TEST(test_left_out)
 {
     ck_assert_int_eq(takes("a", "{\"max_attempts\":2,\"timeout\":5,\"payload\":[1]}"), 0);
     ck_assert_uint_eq(said_find(said, "a")->max_attempts, 2);
     ck_assert_double_eq(said_find(said, "a")->timeout, 0);
     ck_assert_ptr_null(said_find(said, "a")->payload);
 }
-END_TEST
 
 /* Members that are wrong are refused as in a document, and nothing changes. */
-START_TEST(test_refused)
+TEST(test_refused)
 {
     static const char *const wrong[] = { "",
                                          "[]",
@@ -78,9 +77,8 @@ START_TEST(test_refused)
     ck_assert_int_lt(takes("a*b", "{\"max_attempts\":3}"), 0);
     ck_assert_ptr_null(said_find(said, "a"));
 }
-END_TEST
 
-START_TEST(test_bounded)
+TEST(test_bounded)
 {
     char name[16];
 
@@ -93,12 +91,3 @@ START_TEST(test_bounded)
     ck_assert_int_eq(takes("t7", "{\"max_attempts\":9}"), 0);
     ck_assert_uint_eq(said_find(said, "t7")->max_attempts, 9);
 }
-END_TEST
-
-static TCase *words(void)
-{
-    return UNIT_CASE("words", said_setup, said_teardown, test_exact_before_longest_beginning,
-                     test_said_again, test_left_out, test_refused, test_bounded);
-}
-
-UNIT_MAIN("said", words)

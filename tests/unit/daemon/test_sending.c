@@ -68,7 +68,9 @@ static void check_call(struct later_command *wanted)
 
 /* ---- which verb */
 
-START_TEST(test_verb)
+CASE("together", set_up, tear_down);
+
+TEST(test_verb)
 {
     struct slot *slot = add(TOKEN, LATER_ENDED_DONE);
 
@@ -96,18 +98,16 @@ START_TEST(test_verb)
     slot->kept = 60; /* it is not over */
     ck_assert_int_eq(sending_verb(slot), LATER_VERB_RELEASE);
 }
-END_TEST
 
 /* ---- what goes together */
 
-START_TEST(test_nothing)
+TEST(test_nothing)
 {
     ck_assert_uint_eq(sending_count(LATER_VERB_ACK, items, 0), 0);
 }
-END_TEST
 
 /* Every seventh is of another token; the others are 600. */
-START_TEST(test_of_one_token)
+TEST(test_of_one_token)
 {
     for (int i = 0; i < MANY; i++)
         add(i % 7 == 6 ? OTHER : TOKEN, LATER_ENDED_DONE);
@@ -125,10 +125,9 @@ START_TEST(test_of_one_token)
     ck_assert_str_eq(sending->items[99].slot->id, "698");
     ck_assert_uint_eq(count, 0);
 }
-END_TEST
 
 /* Some have notes, which go in a call before theirs. */
-START_TEST(test_notes_go_together)
+TEST(test_notes_go_together)
 {
     for (int i = 0; i < 50; i++)
         add(TOKEN, LATER_ENDED_RETRY)->logged = (uint32_t)i % 2;
@@ -139,7 +138,6 @@ START_TEST(test_notes_go_together)
     ck_assert_uint_eq(count, 9);
     ck_assert_str_eq(items[0].slot->id, "33");
 }
-END_TEST
 
 /* Takes the first call of what leaves something: it has the jobs of these numbers. */
 static void check_together(const char *numbers)
@@ -154,7 +152,7 @@ static void check_together(const char *numbers)
     ck_assert(!sending->whole);
 }
 
-START_TEST(test_what_leaves_something)
+TEST(test_what_leaves_something)
 {
     struct slot *slot;
 
@@ -174,11 +172,12 @@ START_TEST(test_what_leaves_something)
     check_together("8");
     ck_assert_uint_eq(count, 0);
 }
-END_TEST
 
 /* ---- the call */
 
-START_TEST(test_all_of_a_token)
+CASE("calls", set_up, tear_down);
+
+TEST(test_all_of_a_token)
 {
     struct later_command wanted = { 0 };
 
@@ -190,9 +189,8 @@ START_TEST(test_all_of_a_token)
     later_queue_ack_all(&wanted, &keys, TOKEN, 3);
     check_call(&wanted);
 }
-END_TEST
 
-START_TEST(test_some_of_a_token)
+TEST(test_some_of_a_token)
 {
     const struct later_settlement jobs[] = { { .token = TOKEN, .id = "0" },
                                              { .token = TOKEN, .id = "1" } };
@@ -206,19 +204,17 @@ START_TEST(test_some_of_a_token)
     later_queue_settle(&wanted, &keys, LATER_VERB_ACK, 0, jobs, 2);
     check_call(&wanted);
 }
-END_TEST
 
 /* Of one by its id there is nothing to save. */
-START_TEST(test_one_is_not_whole)
+TEST(test_one_is_not_whole)
 {
     add(TOKEN, LATER_ENDED_DONE)->given = 1;
     take(LATER_VERB_ACK);
     ck_assert(!sending->whole);
 }
-END_TEST
 
 /* The host stands in the error. */
-START_TEST(test_errors)
+TEST(test_errors)
 {
     struct later_settlement jobs[] = { { .token = TOKEN, .id = "0", .wait = 5 },
                                        { .token = TOKEN, .id = "1" } };
@@ -238,10 +234,9 @@ START_TEST(test_errors)
     free(error);
     check_call(&wanted);
 }
-END_TEST
 
 /* By their ids, even if they are all that the token was given. */
-START_TEST(test_with_a_reserve)
+TEST(test_with_a_reserve)
 {
     const struct later_take next = { .token = OTHER, .lease = 30, .limit = 1, .bytes = 1000 };
     const struct later_settlement jobs[] = { { .token = TOKEN, .id = "0" },
@@ -255,10 +250,9 @@ START_TEST(test_with_a_reserve)
     later_queue_step(&wanted, &keys, &next, jobs, 2, NULL);
     check_call(&wanted);
 }
-END_TEST
 
 /* What leaves a result, and nothing else, goes with a reserve if it is one. */
-START_TEST(test_result_with_a_reserve)
+TEST(test_result_with_a_reserve)
 {
     const struct later_take next = { .token = OTHER, .lease = 30, .limit = 1, .bytes = 1000 };
     const struct later_settlement job = { .token = TOKEN, .id = "0" };
@@ -283,10 +277,9 @@ START_TEST(test_result_with_a_reserve)
     later_queue_step(&wanted, &keys, &next, &job, 1, &left);
     check_call(&wanted);
 }
-END_TEST
 
 /* The same call with what is told of its jobs; a return tells nothing. */
-START_TEST(test_told)
+TEST(test_told)
 {
     const struct later_settlement jobs[] = { { .token = TOKEN, .id = "0" },
                                              { .token = TOKEN, .id = "1" } };
@@ -315,9 +308,8 @@ START_TEST(test_told)
     later_events_end(&wanted, "the-host", 70);
     check_call(&wanted);
 }
-END_TEST
 
-START_TEST(test_told_of_none_that_goes_back)
+TEST(test_told_of_none_that_goes_back)
 {
     const struct later_settlement job = { .token = TOKEN, .id = "0", .how = "held" };
     struct later_command wanted = { 0 };
@@ -328,19 +320,3 @@ START_TEST(test_told_of_none_that_goes_back)
     later_queue_settle(&wanted, &keys, LATER_VERB_RETURN, 0, &job, 1);
     check_call(&wanted);
 }
-END_TEST
-
-static TCase *together(void)
-{
-    return UNIT_CASE("together", set_up, tear_down, test_verb, test_nothing, test_of_one_token,
-                     test_notes_go_together, test_what_leaves_something);
-}
-
-static TCase *calls(void)
-{
-    return UNIT_CASE("calls", set_up, tear_down, test_all_of_a_token, test_some_of_a_token,
-                     test_one_is_not_whole, test_errors, test_with_a_reserve,
-                     test_result_with_a_reserve, test_told, test_told_of_none_that_goes_back);
-}
-
-UNIT_MAIN("sending", together, calls)

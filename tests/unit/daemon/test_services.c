@@ -73,17 +73,18 @@ static bool is_ready(const char *queue)
     return live_number("ZCARD later:{%s}:ready", queue) == 1;
 }
 
-START_TEST(test_each_is_begun)
+LIVE_CASE("services", set_up, tear_down);
+
+TEST(test_each_is_begun)
 {
     push("q");
     push("r");
     LIVE_UNTIL(is_ready("q") && is_ready("r"));
     ck_assert_uint_eq(live_queues->names.count, 2);
 }
-END_TEST
 
 /* What goes on is the same struct, with its new row. */
-START_TEST(test_a_reload_is_a_difference)
+TEST(test_a_reload_is_a_difference)
 {
     struct queue *q = queues_find(live_queues, "q");
 
@@ -97,9 +98,8 @@ START_TEST(test_a_reload_is_a_difference)
     push("s");
     LIVE_UNTIL(is_ready("s"));
 }
-END_TEST
 
-START_TEST(test_one_that_is_gone_rests)
+TEST(test_one_that_is_gone_rests)
 {
     LIVE_UNTIL(migrator_redis_now(live_queues->migrator) > 0);
     use("q", "");
@@ -111,11 +111,10 @@ START_TEST(test_one_that_is_gone_rests)
     use("q", "r");
     LIVE_UNTIL(is_ready("r"));
 }
-END_TEST
 
 /* It is freed by the configuration after its last answer. A subscription would not do: it is lost
  * with the subscriber's connection, which breaks in that configuration. */
-START_TEST(test_not_freed_under_a_call)
+TEST(test_not_freed_under_a_call)
 {
     struct queue *r = queues_find(live_queues, "r");
 
@@ -132,10 +131,9 @@ START_TEST(test_not_freed_under_a_call)
     use("q", "");
     ck_assert_ptr_null(queues_find(live_queues, "r"));
 }
-END_TEST
 
 /* The keeper's part is there until the end. */
-START_TEST(test_not_freed_while_a_part_is_kept)
+TEST(test_not_freed_while_a_part_is_kept)
 {
     struct queue *r = queues_find(live_queues, "r");
 
@@ -147,7 +145,6 @@ START_TEST(test_not_freed_while_a_part_is_kept)
     ck_assert_ptr_eq(queues_find(live_queues, "r"), r);
     r->leases = NULL;
 }
-END_TEST
 
 static int connections(void)
 {
@@ -157,7 +154,7 @@ static int connections(void)
 }
 
 /* A new connection of the subscriber hears only of what is served. */
-START_TEST(test_connections_stay_while_none_is_gone)
+TEST(test_connections_stay_while_none_is_gone)
 {
     int before;
 
@@ -172,28 +169,10 @@ START_TEST(test_connections_stay_while_none_is_gone)
     LIVE_UNTIL(live_number("PUBLISH later:{q}:due 9e9") == 1);
     LIVE_UNTIL(live_number("PUBLISH later:{r}:due 9e9") == 0);
 }
-END_TEST
 
-START_TEST(test_one_that_is_found_later)
+TEST(test_one_that_is_found_later)
 {
     services_follow(live_queues, &(struct config_queue){ .name = "t" });
     push("t");
     LIVE_UNTIL(is_ready("t"));
 }
-END_TEST
-
-static TCase *queues(void)
-{
-    const TTest *const tests[] = { test_each_is_begun,
-                                   test_a_reload_is_a_difference,
-                                   test_one_that_is_gone_rests,
-                                   test_not_freed_under_a_call,
-                                   test_not_freed_while_a_part_is_kept,
-                                   test_connections_stay_while_none_is_gone,
-                                   test_one_that_is_found_later,
-                                   NULL };
-
-    return live_case("services", set_up, tear_down, tests);
-}
-
-UNIT_MAIN("services", queues)

@@ -50,7 +50,9 @@ static struct slots *open_it(void)
 
 /* ---- files */
 
-START_TEST(test_shared)
+CASE("files", set_up, tear_down);
+
+TEST(test_shared)
 {
     struct slots *a = create(3), *b = open_it();
 
@@ -68,10 +70,9 @@ START_TEST(test_shared)
     slots_close(b, true);
     ck_assert_int_eq(access(path, F_OK), -1);
 }
-END_TEST
 
 /* An existing page may be what a dead worker left, so it is not overwritten. */
-START_TEST(test_there_already)
+TEST(test_there_already)
 {
     struct slots *slots = create(1);
 
@@ -81,10 +82,9 @@ START_TEST(test_there_already)
     ck_assert_int_eq(access(path, F_OK), 0);
     slots_close(slots, true);
 }
-END_TEST
 
 /* A full disk is an error now, not a SIGBUS when the page is written. */
-START_TEST(test_no_room)
+TEST(test_no_room)
 {
     const struct rlimit small = { 65536, 65536 };
 
@@ -94,7 +94,6 @@ START_TEST(test_no_room)
     ck_assert_int_eq(err.code, LATER_E_SYSTEM);
     ck_assert_int_eq(access(path, F_OK), -1);
 }
-END_TEST
 
 /* Changes one thing of a good page; it must not be opened then. */
 #define REFUSED(change)                                                                            \
@@ -110,7 +109,7 @@ END_TEST
         unlink(path);                                                                              \
     } while (0)
 
-START_TEST(test_no_page)
+TEST(test_no_page)
 {
     REFUSED(page->magic[6] = '1');
     REFUSED(page->magic[6] = '6');                       /* the last one that kept words */
@@ -132,11 +131,12 @@ START_TEST(test_no_page)
     ck_assert_ptr_null(slots_open(path, &err));
     ck_assert_ptr_null(slots_create(path, 1, &err));
 }
-END_TEST
 
 /* ---- states */
 
-START_TEST(test_moves)
+CASE("states", set_up, tear_down);
+
+TEST(test_moves)
 {
     struct slots *slots = create(1);
     struct slot *slot = &slots->page->slots[0];
@@ -154,9 +154,8 @@ START_TEST(test_moves)
     }
     slots_close(slots, true);
 }
-END_TEST
 
-START_TEST(test_finish)
+TEST(test_finish)
 {
     const struct later_verdict done = { .ending = LATER_ENDED_DONE };
     struct slot slot = { .state = SLOT_RUNNING };
@@ -188,11 +187,10 @@ START_TEST(test_finish)
     slot_finish(&slot, done, text);
     ck_assert_uint_eq(strlen(slot.text), SLOT_TEXT);
 }
-END_TEST
 
 /* ---- a page that was written over */
 
-START_TEST(test_bounds)
+TEST(test_bounds)
 {
     struct slots *slots = create(5);
 
@@ -209,7 +207,6 @@ START_TEST(test_bounds)
     ck_assert_uint_eq(slots_queues(slots), SLOTS_QUEUES);
     slots_close(slots, true);
 }
-END_TEST
 
 /* What a worker writes is copied unchanged; its ending comes in the script's words. */
 static void check_kept(enum later_ending ending, bool last, double wait, enum later_verb verb,
@@ -231,7 +228,7 @@ static void check_kept(enum later_ending ending, bool last, double wait, enum la
     ck_assert_str_eq(text, "text");
 }
 
-START_TEST(test_copy_keeps_good_ones)
+TEST(test_copy_keeps_good_ones)
 {
     check_kept(LATER_ENDED_DONE, false, 0, LATER_VERB_ACK, "done", NULL);
     check_kept(LATER_ENDED_EXPIRED, false, 0, LATER_VERB_EXPIRE, NULL, NULL);
@@ -244,9 +241,8 @@ START_TEST(test_copy_keeps_good_ones)
     check_kept(LATER_ENDED_BAD, false, 0, LATER_VERB_BURY, "unrun", "bad");
     check_kept(LATER_ENDED_TIMEOUT, true, 0, LATER_VERB_BURY, "ran", "timeout");
 }
-END_TEST
 
-START_TEST(test_copy_mends_bad_ones)
+TEST(test_copy_mends_bad_ones)
 {
     char text[SLOT_TEXT + 1];
     struct slot_copy copy;
@@ -276,9 +272,8 @@ START_TEST(test_copy_mends_bad_ones)
     ck_assert_ptr_null(copy.how);
     ck_assert_ptr_null(copy.kind);
 }
-END_TEST
 
-START_TEST(test_queue_name)
+TEST(test_queue_name)
 {
     struct slots *slots = create(4);
     char name[LATER_QUEUE_MAX + 1];
@@ -294,11 +289,10 @@ START_TEST(test_queue_name)
     ck_assert(!slots_queue_name(slots, SLOTS_QUEUES, name));
     slots_close(slots, true);
 }
-END_TEST
 
 /* ---- who does not reach Redis */
 
-START_TEST(test_cut_off)
+TEST(test_cut_off)
 {
     struct slots *a = create(1);
     char why[SLOTS_WHY];
@@ -318,10 +312,9 @@ START_TEST(test_cut_off)
     ck_assert_double_eq(slots_is_cut_off(a, why), 0);
     slots_close(a, true);
 }
-END_TEST
 
 /* Its file is cut short while it is looked at: the page is empty, others are as they were. */
-START_TEST(test_cut_short)
+TEST(test_cut_short)
 {
     struct slots *other = create(1000), *cut;
     char moved[sizeof path + 2];
@@ -344,10 +337,9 @@ START_TEST(test_cut_short)
     slots_close(other, true);
     unlink(moved);
 }
-END_TEST
 
 /* A bus error elsewhere ends us, as it should. */
-START_TEST(test_bus_error_elsewhere)
+TEST_SIGNAL(test_bus_error_elsewhere, SIGBUS)
 {
     int fd = memfd_create("elsewhere", MFD_CLOEXEC);
     volatile char *elsewhere;
@@ -359,7 +351,6 @@ START_TEST(test_bus_error_elsewhere)
     (void)elsewhere[0];
     ck_abort_msg("it is still there");
 }
-END_TEST
 
 /* ---- two processes */
 
@@ -418,7 +409,9 @@ static int work(struct slots *slots, struct arena *arena)
     return i;
 }
 
-START_TEST(test_never_both)
+CASE("processes", set_up, tear_down);
+
+TEST(test_never_both)
 {
     struct slots *slots = create(1), *theirs;
     struct arena *arena =
@@ -443,7 +436,6 @@ START_TEST(test_never_both)
     ck_assert_int_eq(arena->run + arena->returned, rounds);
     slots_close(slots, true);
 }
-END_TEST
 
 /* ---- killed at any moment */
 
@@ -530,7 +522,7 @@ static void check_slot(struct slot *slot)
     ck_assert_double_eq(slot->wait, n);
 }
 
-START_TEST(test_killed)
+TEST(test_killed)
 {
     unsigned seed = 17, in_use = 0, asked = 0;
 
@@ -565,27 +557,3 @@ START_TEST(test_killed)
     ck_assert_uint_gt(in_use, 200); /* there was something to be wrong about */
     ck_assert_uint_gt(asked, 0);
 }
-END_TEST
-
-#define MAKE(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *files(void)
-{
-    return MAKE("files", test_shared, test_there_already, test_no_room, test_no_page);
-}
-
-static TCase *states(void)
-{
-    TCase *tc = MAKE("states", test_moves, test_finish, test_bounds, test_copy_keeps_good_ones,
-                     test_copy_mends_bad_ones, test_queue_name, test_cut_off, test_cut_short);
-
-    tcase_add_test_raise_signal(tc, test_bus_error_elsewhere, SIGBUS);
-    return tc;
-}
-
-static TCase *processes(void)
-{
-    return MAKE("processes", test_never_both, test_killed);
-}
-
-UNIT_MAIN("slots", files, states, processes)

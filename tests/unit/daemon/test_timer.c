@@ -36,14 +36,15 @@ static void run(void)
     event_base_dispatch(base);
 }
 
-START_TEST(nothing_before_it_is_set)
+CASE("timer", set_up, tear_down);
+
+TEST(nothing_before_it_is_set)
 {
     run();
     ck_assert_int_eq(count, 0);
 }
-END_TEST
 
-START_TEST(once)
+TEST(once)
 {
     timer_in(timer, 0.001);
     run();
@@ -52,18 +53,16 @@ START_TEST(once)
     run();
     ck_assert_int_eq(count, 2);
 }
-END_TEST
 
-START_TEST(set_again_forgets)
+TEST(set_again_forgets)
 {
     timer_in(timer, 3600);
     timer_in(timer, 0);
     run();
     ck_assert_int_eq(count, 1);
 }
-END_TEST
 
-START_TEST(soon_leaves_what_is_set)
+TEST(soon_leaves_what_is_set)
 {
     ck_assert(timer_soon(timer, 0.01));
     ck_assert(!timer_soon(timer, 3600));
@@ -71,18 +70,16 @@ START_TEST(soon_leaves_what_is_set)
     ck_assert_int_eq(count, 1);
     ck_assert(timer_soon(timer, 0));
 }
-END_TEST
 
-START_TEST(stopped)
+TEST(stopped)
 {
     timer_in(timer, 0);
     timer_stop(timer);
     run();
     ck_assert_int_eq(count, 0);
 }
-END_TEST
 
-START_TEST(again_and_again_until_stopped)
+TEST(again_and_again_until_stopped)
 {
     timer_every(timer, 0.001);
     while (count < 3)
@@ -95,7 +92,6 @@ START_TEST(again_and_again_until_stopped)
     run();
     ck_assert_int_eq(count, 4);
 }
-END_TEST
 
 /* A handler's job frees its own timer when its time is over. */
 static void free_it(void *arg)
@@ -104,7 +100,7 @@ static void free_it(void *arg)
     *(struct timer **)arg = NULL;
 }
 
-START_TEST(may_be_freed_by_its_own_function)
+TEST(may_be_freed_by_its_own_function)
 {
     struct timer *other = NULL;
 
@@ -112,16 +108,4 @@ START_TEST(may_be_freed_by_its_own_function)
     timer_every(other, 0.001);
     run();
     ck_assert_ptr_null(other);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("timer");
-    TCase *tc = UNIT_CASE("timer", set_up, tear_down, nothing_before_it_is_set, once,
-                          set_again_forgets, soon_leaves_what_is_set, stopped,
-                          again_and_again_until_stopped, may_be_freed_by_its_own_function);
-
-    suite_add_tcase(suite, tc);
-    return unit_run(suite);
 }

@@ -74,7 +74,9 @@ static void has(const struct slot *slot, const char *value)
     ck_assert_mem_eq(got, value, strlen(value));
 }
 
-START_TEST(of_every_length)
+CASE("value", set_up, tear_down);
+
+TEST(of_every_length)
 {
     static const size_t lengths[] = { 2, SLOT_TEXT, SLOT_TEXT + 1, LATER_VALUE_MAX };
 
@@ -88,10 +90,9 @@ START_TEST(of_every_length)
     value_drop(slots, &slots->page->slots[1]);
     ck_assert_uint_eq(files(), 1);
 }
-END_TEST
 
 /* Whoever maps the page later finds it: the keeper, or the next laterd. */
-START_TEST(outlives_its_writer)
+TEST(outlives_its_writer)
 {
     char *value = string_of(5000);
     struct slots *mine = slots;
@@ -104,9 +105,8 @@ START_TEST(outlives_its_writer)
     slots_close(mine, false);
     free(value);
 }
-END_TEST
 
-START_TEST(what_is_no_value)
+TEST(what_is_no_value)
 {
     static char got[LATER_VALUE_MAX];
     char *value = string_of(5000), file[80];
@@ -126,9 +126,8 @@ START_TEST(what_is_no_value)
     ck_assert_uint_eq(value_read(slots, slot, got), 0);
     free(value);
 }
-END_TEST
 
-START_TEST(names_of_files)
+TEST(names_of_files)
 {
     char page[32];
 
@@ -138,7 +137,6 @@ START_TEST(names_of_files)
     ck_assert_str_eq(page, "12.3");
     ck_assert(!value_is_file("12.3", page, sizeof page));
 }
-END_TEST
 
 static void leave(struct slot *slot, const char *json)
 {
@@ -156,7 +154,7 @@ static void goes_on_at(const struct slot *slot, const char *json)
 }
 
 /* It is there beside the value, the last one counts, and the next job of the slot has none. */
-START_TEST(checkpoints)
+TEST(checkpoints)
 {
     struct slot *slot = &slots->page->slots[2];
     char *value = string_of(LATER_VALUE_MAX), file[80];
@@ -181,9 +179,8 @@ START_TEST(checkpoints)
     goes_on_at(slot, "");
     free(value);
 }
-END_TEST
 
-START_TEST(progress_is_whole)
+TEST(progress_is_whole)
 {
     struct slot *slot = &slots->page->slots[0];
     struct progress progress;
@@ -203,7 +200,6 @@ START_TEST(progress_is_whole)
     ck_assert(progress_read(slot, 4, &progress));
     ck_assert_double_eq(progress.done, 3);
 }
-END_TEST
 
 /* Logs `text` in a slot whose queue keeps `most`. */
 static void says(struct slot *slot, uint32_t most, const char *text, const char *earlier)
@@ -226,7 +222,7 @@ static const char *logged(const struct slot *slot)
 #define LOG(dropped, lines) "{\"dropped\":" dropped ",\"lines\":[" lines "]}"
 
 /* The last ones, in their order; in the next slot, or where none are kept, there is nothing. */
-START_TEST(the_last_lines)
+TEST(the_last_lines)
 {
     struct slot *slot = &slots->page->slots[1];
 
@@ -243,9 +239,8 @@ START_TEST(the_last_lines)
     value_drop(slots, slot);
     ck_assert_uint_eq(files(), 1);
 }
-END_TEST
 
-START_TEST(lines_of_earlier_attempts)
+TEST(lines_of_earlier_attempts)
 {
     static const char *const odd[] = { "7", "{\"dropped\":", "{\"dropped\":x,\"lines\":[]}",
                                        "{\"dropped\":1234567890,\"lines\":[]}",
@@ -264,10 +259,9 @@ START_TEST(lines_of_earlier_attempts)
     says(slot, 2, "x", LOG("4", ""));
     ck_assert_str_eq(logged(slot), LOG("4", LINE("x")));
 }
-END_TEST
 
 /* Neither the file nor what is kept grows beyond its bound, whatever is logged. */
-START_TEST(lines_are_bounded)
+TEST(lines_are_bounded)
 {
     struct slot *slot = &slots->page->slots[3];
     char text[1200], file[80], head[40];
@@ -290,13 +284,3 @@ START_TEST(lines_are_bounded)
     ck_assert_int_eq(truncate(file, st.st_size - 1), 0); /* a line that is not whole */
     ck_assert_str_eq(logged(slot), "");
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("value", set_up, tear_down, of_every_length, outlives_its_writer,
-                     what_is_no_value, names_of_files, checkpoints, progress_is_whole,
-                     the_last_lines, lines_of_earlier_attempts, lines_are_bounded);
-}
-
-UNIT_MAIN("value", all)

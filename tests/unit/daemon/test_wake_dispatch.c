@@ -237,8 +237,10 @@ static void signal_all(int number)
     workers_each(workers, signal_one, &number);
 }
 
+LIVE_CASE("wake_dispatch", set_up, tear_down);
+
 /* One job after another into each of three queues, with two workers that serve all of them. */
-START_TEST(test_every_queue)
+TEST(test_every_queue)
 {
     static const char *const names[] = { "q", "r", "s" };
     double best = 1e9;
@@ -260,10 +262,9 @@ START_TEST(test_every_queue)
     live_check("r");
     live_check("s");
 }
-END_TEST
 
 /* A whole batch in one queue keeps all workers busy: each leaves a wake for the next. */
-START_TEST(test_many)
+TEST(test_many)
 {
     char id[20];
 
@@ -276,10 +277,9 @@ START_TEST(test_many)
     LIVE_UNTIL(live_held("r") >= 3);
     LIVE_UNTIL(done("r") == 12);
 }
-END_TEST
 
 /* Both are stopped, and one is called and killed: the other gets what it did not look at. */
-START_TEST(test_dies_after_it_was_called)
+TEST(test_dies_after_it_was_called)
 {
     pid_t called;
 
@@ -300,7 +300,6 @@ START_TEST(test_dies_after_it_was_called)
     ck_assert_int_eq(uncalled, 1);
     live_check("r");
 }
-END_TEST
 
 static void set_running(struct process *process, void *arg)
 {
@@ -328,7 +327,7 @@ static bool silent_is_over(struct fault *fault)
 }
 
 /* Whoever runs a job need not answer; ten looks of silence are a fault, until they go on. */
-START_TEST(test_silent)
+TEST(test_silent)
 {
     struct fault fault = { 0 };
 
@@ -350,10 +349,9 @@ START_TEST(test_silent)
     for (int i = 0; i < 20; i++)
         ck_assert(silent_is_over(&fault));
 }
-END_TEST
 
 /* The one that runs a job is not called. The wake is in Redis, for other hosts. */
-START_TEST(test_nobody_is_idle)
+TEST(test_nobody_is_idle)
 {
     load("workers = 1;\n" SEVERAL);
     all_idle(1);
@@ -367,9 +365,8 @@ START_TEST(test_nobody_is_idle)
     push("s", "c", "");
     LIVE_UNTIL(done("s") == 1);
 }
-END_TEST
 
-START_TEST(test_paused)
+TEST(test_paused)
 {
     load("workers = 2;\n" SEVERAL);
     all_idle(2);
@@ -381,10 +378,9 @@ START_TEST(test_paused)
     workers_pause(workers, false);
     LIVE_UNTIL(done("r") == 1);
 }
-END_TEST
 
 /* Paused in the moment in which one is called. */
-START_TEST(test_paused_when_called)
+TEST(test_paused_when_called)
 {
     load("workers = 2;\n" SEVERAL);
     all_idle(2);
@@ -398,10 +394,9 @@ START_TEST(test_paused_when_called)
     workers_pause(workers, false);
     LIVE_UNTIL(done("r") == 1);
 }
-END_TEST
 
 /* Each worker ends after one job: it drains by itself, and another comes. */
-START_TEST(test_recycled)
+TEST(test_recycled)
 {
     char id[20];
 
@@ -414,10 +409,9 @@ START_TEST(test_recycled)
     }
     LIVE_UNTIL(done("q") == 10 && done("r") == 10);
 }
-END_TEST
 
 /* Another listener, other workers, again and again, while jobs are pushed. */
-START_TEST(test_reloaded)
+TEST(test_reloaded)
 {
     char id[20];
 
@@ -433,10 +427,9 @@ START_TEST(test_reloaded)
     push("s", "last", "");
     LIVE_UNTIL(done("s") == 1);
 }
-END_TEST
 
 /* A pool is called for its own queues only. */
-START_TEST(test_pools)
+TEST(test_pools)
 {
     load("pools = ( { name = \"a\"; queues = ( { name = \"q\"; } ); workers = 1; },\n"
          "          { name = \"b\"; queues = ( { name = \"r\"; }, { name = \"q\"; } ); workers = "
@@ -451,11 +444,10 @@ START_TEST(test_pools)
     ck_assert_int_eq(done("r"), 0);
     LIVE_UNTIL(done("r") == 2);
 }
-END_TEST
 
 /* More queues than a worker waits for itself, all with work in the same moment, again and again:
  * nothing that was heard is lost, whether it was taken or put back. */
-START_TEST(test_large)
+TEST(test_large)
 {
     char options[3000] = "workers = 2;\nqueues = (", name[20];
 
@@ -475,13 +467,3 @@ START_TEST(test_large)
         }
     }
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return LIVE_CASE("wake_dispatch", set_up, tear_down, test_every_queue, test_many,
-                     test_dies_after_it_was_called, test_silent, test_nobody_is_idle, test_paused,
-                     test_paused_when_called, test_recycled, test_reloaded, test_pools, test_large);
-}
-
-UNIT_MAIN("wake_dispatch", all)

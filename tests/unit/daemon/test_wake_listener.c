@@ -116,7 +116,9 @@ static void wake(const char *queue)
     live_do("LPUSH later:{%s}:wake 1", queue);
 }
 
-START_TEST(test_waits_while_somebody_is_idle)
+LIVE_CASE("wake_listener", set_up, tear_down);
+
+TEST(test_waits_while_somebody_is_idle)
 {
     LIVE_UNTIL(asked >= 2); /* both links are up */
     LIVE_FOR(0.1, waiting() == 0);
@@ -125,9 +127,8 @@ START_TEST(test_waits_while_somebody_is_idle)
     LIVE_FOR(0.1, waiting() <= 2); /* fewer between two waits */
     LIVE_UNTIL(waiting() == 2);
 }
-END_TEST
 
-START_TEST(test_hands_it_over)
+TEST(test_hands_it_over)
 {
     all_wait();
     wake("r");
@@ -140,21 +141,19 @@ START_TEST(test_hands_it_over)
     ck_assert_int_eq(refused, 0);
     ck_assert_int_eq(live_number("EXISTS later:{q}:wake later:{r}:wake"), 0);
 }
-END_TEST
 
 /* The wait is short, and repeated. */
-START_TEST(test_waits_on)
+TEST(test_waits_on)
 {
     all_wait();
     LIVE_UNTIL(calls("blpop") >= 6);
     wake("q");
     LIVE_UNTIL(taken == 1);
 }
-END_TEST
 
 /* One worker is idle for both queues, and each has a wake. The second wake goes back, and nobody
  * waits until a worker is idle; then it is taken. */
-START_TEST(test_nobody_is_idle_any_more)
+TEST(test_nobody_is_idle_any_more)
 {
     to_take = 1;
     live_put("q", "a", 1);
@@ -170,10 +169,9 @@ START_TEST(test_nobody_is_idle_any_more)
     LIVE_UNTIL(taken == 2);
     ck_assert_int_eq(live_number("EXISTS later:{q}:wake later:{r}:wake"), 0);
 }
-END_TEST
 
 /* What is put back is there for another host. */
-START_TEST(test_another_host_has_it)
+TEST(test_another_host_has_it)
 {
     const struct queues_options options = { .host = "other" };
     struct queues *other = queues_new(live_base, &live_config, live_link, &options);
@@ -191,10 +189,9 @@ START_TEST(test_another_host_has_it)
     wake_listener_free(other);
     queues_free(other);
 }
-END_TEST
 
 /* Without a job there is nothing to wake for. */
-START_TEST(test_nothing_is_put_back_for_nothing)
+TEST(test_nothing_is_put_back_for_nothing)
 {
     to_take = 0;
     all_wait();
@@ -202,7 +199,6 @@ START_TEST(test_nothing_is_put_back_for_nothing)
     LIVE_UNTIL(refused == 1 && scripts_run() == 1);
     ck_assert_int_eq(live_number("EXISTS later:{q}:wake"), 0);
 }
-END_TEST
 
 /* Once a second: while its link is away, since we stood still for longer than a wait has, it says
  * nothing, and leaves that to the migrator, which is not here. */
@@ -217,7 +213,7 @@ static bool taken_after_uncalled(void)
     return taken > 0;
 }
 
-START_TEST(test_died_after_it_was_called)
+TEST(test_died_after_it_was_called)
 {
     int before;
 
@@ -231,9 +227,8 @@ START_TEST(test_died_after_it_was_called)
     wake_listener_uncalled(live_queues, "");
     LIVE_FOR(0.1, taken == before);
 }
-END_TEST
 
-START_TEST(test_connection_lost)
+TEST(test_connection_lost)
 {
     all_wait();
     for (int i = 0; i < 3; i++) {
@@ -244,10 +239,9 @@ START_TEST(test_connection_lost)
         LIVE_UNTIL(waiting() == 2);
     }
 }
-END_TEST
 
 /* A refusal is no reason to ask all the time, and no other queue's business. */
-START_TEST(test_refused)
+TEST(test_refused)
 {
     int before;
 
@@ -264,11 +258,10 @@ START_TEST(test_refused)
     wake("q");
     LIVE_UNTIL(taken == 2);
 }
-END_TEST
 
 /* A reload while waiting, with another queue: the new listeners hear what comes, the former ones
  * are gone. */
-START_TEST(test_other_queues)
+TEST(test_other_queues)
 {
     static struct config_queue queues[3] = { { .name = "q" }, { .name = "r" }, { .name = "s" } };
     static struct config_pool pool = { .name = "default", .queues = queues, .queue_count = 3 };
@@ -288,10 +281,9 @@ START_TEST(test_other_queues)
     wake("s");
     LIVE_UNTIL(taken == 2);
 }
-END_TEST
 
 /* A reload that changes nothing here keeps the connections. */
-START_TEST(test_the_same_queues)
+TEST(test_the_same_queues)
 {
     int connections;
 
@@ -304,9 +296,8 @@ START_TEST(test_the_same_queues)
     wake("q");
     LIVE_UNTIL(taken == 1);
 }
-END_TEST
 
-START_TEST(test_each_queue_once)
+TEST(test_each_queue_once)
 {
     static struct config_queue queues[2] = { { .name = "r" }, { .name = "s" } };
     static struct config_pool pools[2];
@@ -321,15 +312,3 @@ START_TEST(test_each_queue_once)
     LIVE_UNTIL(waiting() == 3);
     LIVE_FOR(0.1, waiting() <= 3); /* fewer between two waits */
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return LIVE_CASE("wake_listener", set_up, tear_down, test_waits_while_somebody_is_idle,
-                     test_hands_it_over, test_waits_on, test_nobody_is_idle_any_more,
-                     test_another_host_has_it, test_nothing_is_put_back_for_nothing,
-                     test_died_after_it_was_called, test_connection_lost, test_refused,
-                     test_other_queues, test_the_same_queues, test_each_queue_once);
-}
-
-UNIT_MAIN("wake_listener", all)

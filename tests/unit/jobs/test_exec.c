@@ -8,34 +8,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-START_TEST(document_on_standard_input)
+EXEC_CASE("running");
+
+TEST(document_on_standard_input)
 {
     option("it.argv.0", "/bin/cat");
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, "debug output: {\"type\":\"exec.it\",\"payload\":{\"a\":[]}}\n");
     ck_assert_str_eq(job->error, "");
 }
-END_TEST
 
 /* It can also be opened by name, and be read from its beginning. */
-START_TEST(document_by_name)
+TEST(document_by_name)
 {
     script("head -c 3; cat /dev/stdin");
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, "debug output: {\"t{\"type\":\"exec.it\",\"payload\":{\"a\":[]}}\n");
 }
-END_TEST
 
 /* A program that writes to its standard input must not change the document. */
-START_TEST(document_is_sealed)
+TEST(document_is_sealed)
 {
     script("echo overwritten >&0 || exit 3");
     expect(LATER_RETRY);
     ck_assert_msg(strncmp(job->error, "exit status 3", 13) == 0, "%s", job->error);
 }
-END_TEST
 
-START_TEST(no_shell)
+TEST(no_shell)
 {
     option("it.argv.0", "/bin/echo");
     option("it.argv.1", "$HOME; `id` {\"a\":[]}");
@@ -43,7 +42,6 @@ START_TEST(no_shell)
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, "debug output: $HOME; `id` {\"a\":[]} *\n");
 }
-END_TEST
 
 static const struct {
     const char *script;
@@ -63,23 +61,21 @@ static const struct {
     { "printf 'a\\0b\\n'; exit 2", LATER_RETRY, "exit status 2: a?b" },
 };
 
-START_TEST(how_it_ends)
+TEST_EACH(how_it_ends, COUNT(ends))
 {
     script(ends[_i].script);
     expect(ends[_i].result);
     ck_assert_str_eq(job->error, ends[_i].error);
 }
-END_TEST
 
-START_TEST(bin_false)
+TEST(bin_false)
 {
     option("it.argv.0", "/bin/false");
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "exit status 1");
 }
-END_TEST
 
-START_TEST(environment)
+TEST(environment)
 {
     setenv("SECRET", "of the worker", 1);
     option("it.argv.0", "/usr/bin/env");
@@ -102,7 +98,6 @@ START_TEST(environment)
                                "debug output: HOME=/root\n"
                                "debug output: LATER_REDIS_URL=unix:/r\n");
 }
-END_TEST
 
 /* A file of the test's own with these lines and this mode. */
 static void write_env_file(char path[32], const char *lines, mode_t mode)
@@ -119,7 +114,7 @@ static void write_env_file(char path[32], const char *lines, mode_t mode)
     fclose(file);
 }
 
-START_TEST(environment_of_a_file)
+TEST(environment_of_a_file)
 {
     char path[32];
 
@@ -135,7 +130,6 @@ START_TEST(environment_of_a_file)
     ck_assert_ptr_null(strstr(fake.log, "of the file"));
     unlink(path);
 }
-END_TEST
 
 /* The content of a file, its mode, and the refusal after its path. */
 static const struct {
@@ -150,7 +144,7 @@ static const struct {
     { "A=1\n", 0644, ": others may read or change it (mode 0644); chmod o-rwx it" },
 };
 
-START_TEST(bad_environment_file)
+TEST_EACH(bad_environment_file, COUNT(bad_env_files))
 {
     char path[32], expected[200];
 
@@ -162,9 +156,8 @@ START_TEST(bad_environment_file)
     ck_assert_str_eq(fake.refusal, expected);
     unlink(path);
 }
-END_TEST
 
-START_TEST(environment_without_trace)
+TEST(environment_without_trace)
 {
     option("it.argv.0", "/usr/bin/env");
     expect(LATER_DONE);
@@ -172,9 +165,8 @@ START_TEST(environment_without_trace)
     ck_assert_ptr_nonnull(strstr(fake.log, "debug output: LATER_TRACE=\n"));
     ck_assert_uint_eq(fake.logged[LATER_DEBUG], 8);
 }
-END_TEST
 
-START_TEST(directory)
+TEST_EACH(directory, 2)
 {
     option("it.argv.0", "/bin/pwd");
     if (_i)
@@ -182,7 +174,6 @@ START_TEST(directory)
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, _i ? "debug output: /usr/bin\n" : "debug output: /\n");
 }
-END_TEST
 
 static void dirty_process(void)
 {
@@ -197,7 +188,7 @@ static void dirty_process(void)
     sigprocmask(SIG_BLOCK, &usr1, NULL);
 }
 
-START_TEST(no_signals_and_no_privileges)
+TEST(no_signals_and_no_privileges)
 {
     dirty_process();
     /* Signals 32 and 33 are glibc's own. They may be ignored since before the tests were started,
@@ -211,18 +202,16 @@ START_TEST(no_signals_and_no_privileges)
                                "debug output: SigIgn:\t0000000000000000\n"
                                "debug output: NoNewPrivs:\t1\n");
 }
-END_TEST
 
-START_TEST(no_descriptors)
+TEST(no_descriptors)
 {
     dirty_process();
     script("ls /proc/$$/fd");
     expect(LATER_DONE);
     ck_assert_str_eq(fake.log, "debug output: 0\ndebug output: 1\ndebug output: 2\n");
 }
-END_TEST
 
-START_TEST(the_process_group_of_the_worker)
+TEST(the_process_group_of_the_worker)
 {
     char expected[64];
 
@@ -234,10 +223,9 @@ START_TEST(the_process_group_of_the_worker)
     snprintf(expected, sizeof expected, "debug output: %d\n", (int)getpgrp());
     ck_assert_str_eq(fake.log, expected);
 }
-END_TEST
 
 /* With all of 0, 1, 2 closed in the worker the pipes get those numbers at first. */
-START_TEST(without_standard_files)
+TEST(without_standard_files)
 {
     int saved[3], closed = 0;
 
@@ -255,7 +243,6 @@ START_TEST(without_standard_files)
     ck_assert_int_eq(job->result, LATER_DONE);
     ck_assert_uint_eq(fake.logged[LATER_DEBUG], 1);
 }
-END_TEST
 
 enum { MEBI = 1 << 20 };
 
@@ -272,7 +259,7 @@ static const struct {
     { "head -c 1 >/dev/null; echo some", "debug output: some\n" },
 };
 
-START_TEST(large_document)
+TEST_EACH(large_document, COUNT(large))
 {
     size_t len = strlen(large[_i].log);
 
@@ -282,10 +269,9 @@ START_TEST(large_document)
     ck_assert_uint_ge(fake.log_len, len);
     ck_assert_str_eq(fake.log + fake.log_len - len, large[_i].log);
 }
-END_TEST
 
 /* The end of a long output is kept. */
-START_TEST(long_output)
+TEST(long_output)
 {
     const char *tail = "99999\n100000";
 
@@ -295,7 +281,6 @@ START_TEST(long_output)
     ck_assert_int_eq(strncmp(job->error, "exit status 1: ", 15), 0);
     ck_assert_str_eq(job->error + 1000 - strlen(tail), tail);
 }
-END_TEST
 
 /* How it writes, how much of it is kept, and what. */
 static const struct {
@@ -309,18 +294,17 @@ static const struct {
     { "printf 01; sleep 0.1; printf 23; sleep 0.1; printf 45; exit 1", "3", "exit status 1: 345" },
 };
 
-START_TEST(output_max)
+TEST_EACH(output_max, COUNT(kept))
 {
     script(kept[_i].script);
     option("it.output_max", kept[_i].max);
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, kept[_i].error);
 }
-END_TEST
 
 /* What it writes just before its end is still read. */
 /* What it prints goes where what we print goes, and nowhere else. */
-START_TEST(output_of_ours)
+TEST(output_of_ours)
 {
     int out = dup(STDOUT_FILENO), both[2];
     char text[16] = "";
@@ -339,40 +323,19 @@ START_TEST(output_of_ours)
     close(both[0]);
     close(out);
 }
-END_TEST
 
-START_TEST(output_at_the_end)
+TEST(output_at_the_end)
 {
     script("exec dd if=/dev/zero bs=60000 count=1 status=none");
     expect(LATER_DONE);
     ck_assert_uint_eq(fake.log_len, strlen("debug output: \n") + 60000);
 }
-END_TEST
 
 /* The error does not begin in the middle of a character. */
-START_TEST(output_in_utf8)
+TEST(output_in_utf8)
 {
     script("yes \xe2\x82\xac | head -n 2000 | tr -d '\\n'; exit 1");
     expect(LATER_RETRY);
     ck_assert_int_eq(strncmp(job->error, "exit status 1: \xe2\x82\xac\xe2\x82\xac", 21), 0);
     ck_assert_uint_ge(strlen(job->error), 998);
 }
-END_TEST
-
-static TCase *running(void)
-{
-    TCase *tc = EXEC_CASE(
-        "running", document_on_standard_input, document_by_name, document_is_sealed, no_shell,
-        bin_false, environment, environment_of_a_file, environment_without_trace,
-        no_signals_and_no_privileges, no_descriptors, the_process_group_of_the_worker,
-        without_standard_files, long_output, output_of_ours, output_at_the_end, output_in_utf8);
-
-    tcase_add_loop_test(tc, how_it_ends, 0, COUNT(ends));
-    tcase_add_loop_test(tc, bad_environment_file, 0, sizeof bad_env_files / sizeof *bad_env_files);
-    tcase_add_loop_test(tc, directory, 0, 2);
-    tcase_add_loop_test(tc, large_document, 0, COUNT(large));
-    tcase_add_loop_test(tc, output_max, 0, COUNT(kept));
-    return tc;
-}
-
-UNIT_MAIN("exec", running)

@@ -14,7 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-START_TEST(timed_out)
+EXEC_CASE("ending");
+
+TEST(timed_out)
 {
     double begun = later_clock();
 
@@ -25,9 +27,8 @@ START_TEST(timed_out)
     ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
     ck_assert_msg(later_clock() - begun >= 3, "%f", later_clock() - begun);
 }
-END_TEST
 
-START_TEST(deaf_to_term)
+TEST(deaf_to_term)
 {
     double begun = later_clock(), took;
 
@@ -38,29 +39,26 @@ START_TEST(deaf_to_term)
     ck_assert_str_eq(job->error, "timed out");
     ck_assert_msg(took >= 6 && took < 60, "%f", took);
 }
-END_TEST
 
 /* It ends well on TERM; its time was over all the same. */
-START_TEST(polite_on_term)
+TEST(polite_on_term)
 {
     script("trap 'kill $!; exit 0' TERM; sleep 60 & wait");
     job->timeout = 0.1;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "timed out");
 }
-END_TEST
 
 /* A stopped program does not hear TERM. */
-START_TEST(stopped)
+TEST(stopped)
 {
     script("kill -STOP $$");
     job->timeout = 0.1;
     expect(LATER_RETRY);
     ck_assert_str_eq(job->error, "timed out");
 }
-END_TEST
 
-START_TEST(cancelled)
+TEST(cancelled)
 {
     double begun = later_clock();
 
@@ -71,10 +69,9 @@ START_TEST(cancelled)
     ck_assert_str_eq(job->error, "cancelled");
     ck_assert(later_clock() - begun < 50);
 }
-END_TEST
 
 /* Its own child holds the output open: the job ends with the program, not with that child. */
-START_TEST(background_child)
+TEST(background_child)
 {
     double begun = later_clock();
 
@@ -83,10 +80,9 @@ START_TEST(background_child)
     ck_assert_str_eq(fake.log, "debug output: begun\n");
     ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
 }
-END_TEST
 
 /* The program dies with the worker, however that dies. */
-START_TEST(worker_dies)
+TEST(worker_dies)
 {
     int ends_of_pipe[2], status = 0;
     char path[64], pid_text[16] = "";
@@ -113,10 +109,9 @@ START_TEST(worker_dies)
     close(ends_of_pipe[0]);
     close(ends_of_pipe[1]);
 }
-END_TEST
 
 /* The program hears of its worker's end before it, and the worker ends as it was told. */
-START_TEST(worker_is_told_to_end)
+TEST(worker_is_told_to_end)
 {
     int pipe_ends[2], status = 0;
     char text[160], said[16] = "";
@@ -144,9 +139,8 @@ START_TEST(worker_is_told_to_end)
     close(pipe_ends[0]);
     close(pipe_ends[1]);
 }
-END_TEST
 
-START_TEST(nobody_keeps_its_status)
+TEST(nobody_keeps_its_status)
 {
     script("echo done");
     signal(SIGCHLD, SIG_IGN);
@@ -154,14 +148,13 @@ START_TEST(nobody_keeps_its_status)
     signal(SIGCHLD, SIG_DFL);
     ck_assert_str_eq(job->error, "its exit status was taken by another part of the process: done");
 }
-END_TEST
 
 static void on_alarm(int number)
 {
     (void)number;
 }
 
-START_TEST(interrupted_all_the_time)
+TEST(interrupted_all_the_time)
 {
     struct itimerval often = { { 0, 2000 }, { 0, 2000 } }, never = { { 0, 0 }, { 0, 0 } };
     struct sigaction action = { .sa_handler = on_alarm };
@@ -174,17 +167,17 @@ START_TEST(interrupted_all_the_time)
     setitimer(ITIMER_REAL, &never, NULL);
     ck_assert_ptr_nonnull(strstr(fake.log, "debug output: 1048605\n"));
 }
-END_TEST
 
-START_TEST(unknown)
+EXEC_CASE("configuration");
+
+TEST(unknown)
 {
     option("other.argv.0", "/bin/cat");
     expect(LATER_BURY);
     ck_assert_str_eq(job->error, "no program configured: plugins.config.exec.it is missing");
 }
-END_TEST
 
-START_TEST(removed_since)
+TEST(removed_since)
 {
     char path[] = "/tmp/later-exec-XXXXXX", expected[200];
     int fd = mkstemp(path);
@@ -199,9 +192,8 @@ START_TEST(removed_since)
     snprintf(expected, sizeof expected, "%s could not be run: No such file or directory", path);
     ck_assert_str_eq(job->error, expected);
 }
-END_TEST
 
-START_TEST(nothing_is_left_open)
+TEST(nothing_is_left_open)
 {
     int before = folder_open_files();
 
@@ -214,7 +206,6 @@ START_TEST(nothing_is_left_open)
     ck_assert_int_eq(folder_open_files(), before);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
-END_TEST
 
 static const struct {
     const char *key, *value, *refusal;
@@ -241,13 +232,12 @@ static const struct {
     { "it.output_max", "", "from 0 to 16777216" },
 };
 
-START_TEST(refused_options)
+TEST_EACH(refused_options, COUNT(bad_options))
 {
     ck_assert_int_eq(
         fake_configure(plugin, bad_options[_i].key, bad_options[_i].value, (char *)NULL), -1);
     ck_assert_msg(strstr(fake.refusal, bad_options[_i].refusal) != NULL, "%s", fake.refusal);
 }
-END_TEST
 
 static const struct {
     const char *program, *dir, *refusal;
@@ -260,7 +250,7 @@ static const struct {
     { "/bin/cat", "/etc/passwd", "it: dir /etc/passwd: not a directory" },
 };
 
-START_TEST(refused_programs)
+TEST_EACH(refused_programs, COUNT(bad_programs))
 {
     if (bad_programs[_i].program)
         option("it.argv.0", bad_programs[_i].program);
@@ -268,28 +258,8 @@ START_TEST(refused_programs)
     ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), -1);
     ck_assert_str_eq(fake.refusal, bad_programs[_i].refusal);
 }
-END_TEST
 
-START_TEST(no_programs)
+TEST(no_programs)
 {
     ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), 0);
 }
-END_TEST
-
-static TCase *ending(void)
-{
-    return EXEC_CASE("ending", timed_out, deaf_to_term, polite_on_term, stopped, cancelled,
-                     background_child, worker_dies, worker_is_told_to_end, nobody_keeps_its_status,
-                     interrupted_all_the_time, nothing_is_left_open);
-}
-
-static TCase *configuration(void)
-{
-    TCase *tc = EXEC_CASE("configuration", unknown, removed_since, no_programs);
-
-    tcase_add_loop_test(tc, refused_options, 0, COUNT(bad_options));
-    tcase_add_loop_test(tc, refused_programs, 0, COUNT(bad_programs));
-    return tc;
-}
-
-UNIT_MAIN("exec_end", ending, configuration)

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-START_TEST(what_it_gets)
+EXEC_CASE("lines");
+
+TEST(what_it_gets)
 {
     const char *begin =
         "output: {\"id\":\"a\\\"b\\\\c\",\"type\":\"exec.it\",\"queue\":\"mail\",\"attempt\":3,"
@@ -30,10 +32,9 @@ START_TEST(what_it_gets)
     ck_assert_msg(strstr(fake.log, end) != NULL, "%s", fake.log);
     ck_assert_uint_eq(fake.logged[LATER_WARN], 0);
 }
-END_TEST
 
 /* Each character of a name may be two in its line. */
-START_TEST(the_longest_names)
+TEST(the_longest_names)
 {
     static char id[201], trace[257];
 
@@ -46,7 +47,6 @@ START_TEST(the_longest_names)
     expect(LATER_RETRY);
     expect_error("the program died: exit status 7");
 }
-END_TEST
 
 static const struct {
     const char *answer;
@@ -71,7 +71,7 @@ static const struct {
       -1 },
 };
 
-START_TEST(what_it_answers)
+TEST_EACH(what_it_answers, COUNT(answers))
 {
     char text[300];
 
@@ -81,10 +81,9 @@ START_TEST(what_it_answers)
     expect_error(answers[_i].error);
     ck_assert_double_eq(job->retry_in, answers[_i].in);
 }
-END_TEST
 
 /* The error has the number of jobs, so that another process would be noticed. */
-START_TEST(one_for_many)
+TEST(one_for_many)
 {
     char expected[16];
 
@@ -96,9 +95,8 @@ START_TEST(one_for_many)
         expect_error(expected);
     }
 }
-END_TEST
 
-START_TEST(recycled)
+TEST(recycled)
 {
     static const char *const expected[] = { "1", "2", "3", "1", "2", "3", "1" };
 
@@ -112,10 +110,9 @@ START_TEST(recycled)
     ck_assert_ptr_nonnull(strstr(fake.log, "info it: bye\n"));
     ck_assert_uint_eq(fake.logged[LATER_WARN], 0);
 }
-END_TEST
 
 /* What names another job is skipped. */
-START_TEST(of_another_job)
+TEST(of_another_job)
 {
     each_line("for i in 1 2; do echo '{\"id\":\"job-2\",\"result\":\"bury\"}' >&3; done; " DONE);
     expect(LATER_DONE);
@@ -124,7 +121,6 @@ START_TEST(of_another_job)
     ck_assert_ptr_nonnull(strstr(fake.log, "warn refused 2 lines of it in all\n"));
     ck_assert_uint_eq(fake.logged[LATER_WARN], 2);
 }
-END_TEST
 
 #define LINE(why) "its program answered with a line " why
 #define JOB       "{\"id\":\"job-1\","
@@ -179,7 +175,7 @@ static const struct {
 };
 
 /* Nobody asked for a value: only what could not tell it is done all the same. */
-START_TEST(nobody_wants_the_value)
+TEST_EACH(nobody_wants_the_value, 2)
 {
     fake.value_answer = LATER_NO;
     if (_i)
@@ -189,9 +185,8 @@ START_TEST(nobody_wants_the_value)
     expect(_i ? LATER_DONE : LATER_BURY);
     expect_error(_i ? "" : "odd");
 }
-END_TEST
 
-START_TEST(ends_at_once)
+TEST_EACH(ends_at_once, COUNT(odd))
 {
     char text[400];
 
@@ -203,7 +198,6 @@ START_TEST(ends_at_once)
     ck_assert_uint_eq(job->values, odd[_i].value != NULL);
     ck_assert_str_eq(job->value, odd[_i].value ? odd[_i].value : "");
 }
-END_TEST
 
 /* Before the answer: these end nothing. */
 static const char *const notes[] = {
@@ -217,7 +211,7 @@ static const char *const notes[] = {
     JOB "\"progress\":{\"text\":\"\\ud800\"}}",
 };
 
-START_TEST(ends_nothing)
+TEST_EACH(ends_nothing, COUNT(notes))
 {
     char text[300];
 
@@ -226,7 +220,6 @@ START_TEST(ends_nothing)
     expect(LATER_DONE);
     ck_assert_ptr_null(strstr(fake.log, "without an id"));
 }
-END_TEST
 
 /* Whatever a program prints, on either stream, whole or in part, itself or through a child, before
  * or after its answer: each job is done once. */
@@ -255,7 +248,7 @@ static const struct {
     { "echo '<0>emergency'; ", "" },
 };
 
-START_TEST(printing_is_harmless)
+TEST_EACH(printing_is_harmless, COUNT(prints))
 {
     char text[400];
 
@@ -265,7 +258,6 @@ START_TEST(printing_is_harmless)
         again(LATER_DONE);
     ck_assert_ptr_null(strstr(fake.log, "refused"));
 }
-END_TEST
 
 static const struct {
     const char *print, *logged;
@@ -288,7 +280,7 @@ static const struct {
     { "{\"level\":", "info output: {" },
 };
 
-START_TEST(levels_of_lines)
+TEST_EACH(levels_of_lines, COUNT(levels))
 {
     char text[200];
 
@@ -298,9 +290,8 @@ START_TEST(levels_of_lines)
     plugin->stop(); /* so that its output has been read */
     ck_assert_msg(strstr(fake.log, levels[_i].logged) != NULL, "%s", fake.log);
 }
-END_TEST
 
-START_TEST(says_it_on_3)
+TEST(says_it_on_3)
 {
     each_line("echo '{\"log\":\"warn\",\"id\":\"job-1\",\"text\":\"of the job\"}' >&3; "
               "echo '{\"log\":\"error\",\"text\":\"of all\"}' >&3; "
@@ -312,9 +303,8 @@ START_TEST(says_it_on_3)
     ck_assert_ptr_nonnull(strstr(fake.log, "info half done: info\n")); /* no level is lost */
     ck_assert(job->done == 3 && job->total == 9);
 }
-END_TEST
 
-START_TEST(gives_back)
+TEST(gives_back)
 {
     each_line(
         "echo '{\"id\":\"job-1\",\"result\":\"done\",\"value\":{\"a\": [1, \"\\u00e9\"]}}' >&3");
@@ -322,18 +312,16 @@ START_TEST(gives_back)
     ck_assert_uint_eq(job->values, 1);
     ck_assert_str_eq(job->value, "{\"a\": [1, \"\\u00e9\"]}");
 }
-END_TEST
 
-START_TEST(gives_back_nothing)
+TEST(gives_back_nothing)
 {
     each_line("echo '{\"id\":\"job-1\",\"result\":\"bury\",\"value\":1}' >&3");
     expect(LATER_BURY);
     ck_assert_uint_eq(job->values, 0);
 }
-END_TEST
 
 /* It gets the checkpoint as it was left, and leaves another, by itself or with its answer. */
-START_TEST(goes_on)
+TEST(goes_on)
 {
     job->resumes = "{\"page\": 3}";
     each_line("case $line in *',\"checkpoint\":{\"page\": 3},'*) ;; *) exit 9 ;; esac; "
@@ -341,9 +329,8 @@ START_TEST(goes_on)
     expect(LATER_DONE);
     ck_assert_str_eq(job->checkpoint, "{\"page\":4}");
 }
-END_TEST
 
-START_TEST(leaves_it_with_its_answer)
+TEST(leaves_it_with_its_answer)
 {
     each_line("echo '{\"id\":\"job-1\",\"result\":\"return\",\"in\":0,\"checkpoint\":[5]}' >&3");
     expect(LATER_RETURN);
@@ -351,12 +338,11 @@ START_TEST(leaves_it_with_its_answer)
     ck_assert_str_eq(job->error, "");
     ck_assert_double_eq(job->retry_in, 0);
 }
-END_TEST
 
 #define TELL "printf '{\"id\":\"job-1\",\"result\":\"done\",\"value\":[%s]}\\n' \"$told\" >&3; "
 
 /* Only a program whose hello asks for it is told that laterd stops. */
-START_TEST(told_of_a_stop)
+TEST(told_of_a_stop)
 {
     job->stopping = true;
     lines("echo '{\"hello\":1,\"stopping\":true}' >&3; read -r line; read -r told; " TELL
@@ -364,9 +350,8 @@ START_TEST(told_of_a_stop)
     expect(LATER_DONE);
     ck_assert_str_eq(job->value, "[{\"id\":\"job-1\",\"stopping\":true}]");
 }
-END_TEST
 
-START_TEST(not_told_of_a_stop)
+TEST(not_told_of_a_stop)
 {
     job->stopping = true;
     lines("echo '{\"hello\":1}' >&3; read -r line; told=$(timeout 1 head -n 1); " TELL
@@ -374,10 +359,9 @@ START_TEST(not_told_of_a_stop)
     expect(LATER_DONE);
     ck_assert_str_eq(job->value, "[]");
 }
-END_TEST
 
 /* A line that is too long still says whose it is, if that comes first. */
-START_TEST(line_too_long)
+TEST(line_too_long)
 {
     each_line("{ printf '{\"id\":\"job-1\",\"result\":\"done\",\"value\":\"'; "
               "head -c 1000000 /dev/zero | tr '\\0' x; echo '\"}'; } >&3");
@@ -388,10 +372,9 @@ START_TEST(line_too_long)
                                  "a line longer than 131072 bytes: {\"id\""));
     again(LATER_DONE);
 }
-END_TEST
 
 /* What it needs came first, so the rest is of no use, but it is not skipped in silence. */
-START_TEST(rest_of_a_line)
+TEST(rest_of_a_line)
 {
     each_line("{ printf '{\"id\":\"job-1\",\"result\":\"done\",\"value\":1,\"more\":\"'; "
               "head -c 1000000 /dev/zero | tr '\\0' x; echo '\"}'; } >&3");
@@ -402,19 +385,17 @@ START_TEST(rest_of_a_line)
                "warn it: skipped the rest of a line longer than 131072 bytes: {\"id\":\"job-1\""));
     again(LATER_DONE);
 }
-END_TEST
 
-START_TEST(line_too_long_of_nobody)
+TEST(line_too_long_of_nobody)
 {
     each_line("{ head -c 1000000 /dev/zero | tr '\\0' x; echo; } >&3; " DONE);
     expect(LATER_BURY);
     ck_assert_msg(strncmp(job->error, LINE("longer than 131072 bytes: xxx"), 60) == 0, "%s",
                   job->error);
 }
-END_TEST
 
 /* A second answer is no answer to the job's next attempt. */
-START_TEST(second_answer)
+TEST(second_answer)
 {
     /* Both in one write, so that the second is in the pipe when the first is read. */
     lines("read -r l; printf '{\"id\":\"job-1\",\"result\":\"%s\"}\\n' done bury >&3; "
@@ -423,10 +404,9 @@ START_TEST(second_answer)
     again(LATER_DONE);
     ck_assert_ptr_nonnull(strstr(fake.log, "warn it: refused a line, it has no job: {\"id\""));
 }
-END_TEST
 
 /* It writes much before it reads, and gets much before it writes. */
-START_TEST(large_both_ways)
+TEST(large_both_ways)
 {
     large_job(1 << 20);
     each_line("yes '{\"log\":\"debug\",\"text\":\"x\"}' | head -c 297000 >&3; head -c "
@@ -435,9 +415,8 @@ START_TEST(large_both_ways)
     expect(LATER_RETRY);
     ck_assert_msg(atoi(job->error) > 1 << 20, "%s", job->error);
 }
-END_TEST
 
-START_TEST(log_lines)
+TEST(log_lines)
 {
     each_line("echo one >&2; printf two >&2; " DONE "; exit 0");
     expect(LATER_DONE);
@@ -445,9 +424,8 @@ START_TEST(log_lines)
     ck_assert_ptr_nonnull(strstr(fake.log, "one\n"));
     ck_assert_ptr_nonnull(strstr(fake.log, "two\n"));
 }
-END_TEST
 
-START_TEST(environment)
+TEST(environment)
 {
     lines("env >&2; read -r line; " DONE);
     option("it.env.KEY", "v=1");
@@ -457,7 +435,6 @@ START_TEST(environment)
     ck_assert_ptr_nonnull(strstr(fake.log, "KEY=v=1\n"));
     ck_assert_ptr_null(strstr(fake.log, "LATER_ID="));
 }
-END_TEST
 
 static const struct {
     const char *key, *value, *refusal;
@@ -477,16 +454,15 @@ static const struct {
     { "it.recycle", "5", "it: recycle is for long-lived programs only" },
 };
 
-START_TEST(refused_options)
+TEST_EACH(refused_options, COUNT(bad_options))
 {
     option("it.argv.0", "/bin/cat");
     ck_assert_int_eq(
         fake_configure(plugin, bad_options[_i].key, bad_options[_i].value, (char *)NULL), -1);
     ck_assert_msg(strstr(fake.refusal, bad_options[_i].refusal) != NULL, "%s", fake.refusal);
 }
-END_TEST
 
-START_TEST(refused_together)
+TEST(refused_together)
 {
     option("it.argv.0", "/bin/cat");
     option("it.inherit", "true");
@@ -494,24 +470,3 @@ START_TEST(refused_together)
     ck_assert_msg(strstr(fake.refusal, "inherit is not for long-lived") != NULL, "%s",
                   fake.refusal);
 }
-END_TEST
-
-static TCase *lines_case(void)
-{
-    TCase *tc = EXEC_CASE("lines", what_it_gets, the_longest_names, one_for_many, recycled,
-                          of_another_job, says_it_on_3, gives_back, gives_back_nothing, goes_on,
-                          leaves_it_with_its_answer, told_of_a_stop, not_told_of_a_stop,
-                          line_too_long, rest_of_a_line, line_too_long_of_nobody, second_answer,
-                          large_both_ways, log_lines, environment, refused_together);
-
-    tcase_add_loop_test(tc, what_it_answers, 0, COUNT(answers));
-    tcase_add_loop_test(tc, ends_at_once, 0, COUNT(odd));
-    tcase_add_loop_test(tc, nobody_wants_the_value, 0, 2);
-    tcase_add_loop_test(tc, ends_nothing, 0, COUNT(notes));
-    tcase_add_loop_test(tc, printing_is_harmless, 0, COUNT(prints));
-    tcase_add_loop_test(tc, levels_of_lines, 0, COUNT(levels));
-    tcase_add_loop_test(tc, refused_options, 0, COUNT(bad_options));
-    return tc;
-}
-
-UNIT_MAIN("exec_lines", lines_case)

@@ -29,7 +29,9 @@ static const struct {
       "the program was ended, since it closed descriptor 3, where its answers go: exit status 7" },
 };
 
-START_TEST(how_it_dies)
+EXEC_CASE("deaths");
+
+TEST_EACH(how_it_dies, COUNT(deaths))
 {
     double begun = later_clock();
 
@@ -39,7 +41,6 @@ START_TEST(how_it_dies)
     ck_assert_int_eq(job->kind, LATER_KIND_CRASH);
     ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
 }
-END_TEST
 
 /* Replaces libc's for the whole program. With `stands_still`, a look that finds the program running
  * is followed by a standstill in which it ends, and in which its time to do so passes. With
@@ -75,7 +76,7 @@ int waitid(idtype_t kind, id_t id, siginfo_t *info, int options)
 }
 
 /* A program closes its files a moment before it has ended. */
-START_TEST(ends_while_we_stand_still)
+TEST(ends_while_we_stand_still)
 {
     stands_still = true;
     lines("read -r line; exec 3>&-; sleep 0.1; exit 7");
@@ -83,27 +84,24 @@ START_TEST(ends_while_we_stand_still)
     ck_assert(!stands_still);
     expect_error("the program died: exit status 7");
 }
-END_TEST
 
-START_TEST(ends_slowly)
+TEST(ends_slowly)
 {
     is_slow = true;
     lines("read -r line; exec 3>&-; sleep 0.8; exit 7");
     expect(LATER_RETRY);
     expect_error("the program died: exit status 7");
 }
-END_TEST
 
-START_TEST(closed_input)
+TEST(closed_input)
 {
     large_job(1 << 20); /* does not fit into the pipe */
     lines("head -c 10 >/dev/null; exec <&-; sleep 60");
     expect(LATER_RETRY);
     expect_error("the program was ended, since it closed its standard input");
 }
-END_TEST
 
-START_TEST(cannot_run)
+TEST(cannot_run)
 {
     char path[] = "/tmp/later-exec-XXXXXX";
     int fd = mkstemp(path);
@@ -118,10 +116,9 @@ START_TEST(cannot_run)
     ck_assert_int_eq(fake_job_perform(plugin, job), LATER_RETURN);
     ck_assert_msg(strstr(job->error, "could not be run: No such file") != NULL, "%s", job->error);
 }
-END_TEST
 
 /* It answers and dies: the answer counts, and the next job has a fresh one, without delay. */
-START_TEST(answers_and_dies)
+TEST(answers_and_dies)
 {
     double begun = later_clock();
 
@@ -133,7 +130,6 @@ START_TEST(answers_and_dies)
     ck_assert_msg(later_clock() - begun < 40, "%f",
                   later_clock() - begun); /* growing delays would last 46 s */
 }
-END_TEST
 
 /* What it answers last counts without a newline, too: the work is done. */
 static const struct {
@@ -146,7 +142,7 @@ static const struct {
     { "printf '{\"id\":\"job-1\",\"result\":\"done\"' >&3; exit 0", LATER_RETRY }, /* cut */
 };
 
-START_TEST(answers_without_newline)
+TEST_EACH(answers_without_newline, COUNT(last_lines))
 {
     char text[200];
 
@@ -156,13 +152,12 @@ START_TEST(answers_without_newline)
     if (last_lines[_i].result == LATER_RETRY)
         ck_assert_int_eq(job->kind, LATER_KIND_CRASH);
 }
-END_TEST
 
 /* A job that a program has not read is not charged for its death. */
 static const char *const unread[] = { "exit 0", "exit 1", "kill -9 $$", "exec <&-; exit 0",
                                       "echo 'no module of that name' >&2; exit 1" };
 
-START_TEST(unread_is_given_back)
+TEST_EACH(unread_is_given_back, COUNT(unread))
 {
     lines(unread[_i]);
     expect(LATER_RETURN);
@@ -171,36 +166,32 @@ START_TEST(unread_is_given_back)
     ck_assert_double_gt(job->retry_in, 0);
     ck_assert_double_le(job->retry_in, 5);
 }
-END_TEST
 
 /* More than the pipe holds: what was written tells what it has not read. */
-START_TEST(unread_large)
+TEST(unread_large)
 {
     large_job(1 << 20);
     lines("exit 1");
     expect(LATER_RETURN);
 }
-END_TEST
 
-START_TEST(read_in_part_is_charged)
+TEST(read_in_part_is_charged)
 {
     lines("head -c 10 >/dev/null; exit 1");
     expect(LATER_RETRY);
     expect_error("the program died: exit status 1");
 }
-END_TEST
 
 /* It ends after each job, at any moment: the next job has a fresh one, within the same attempt. */
-START_TEST(ends_after_each)
+TEST(ends_after_each)
 {
     lines("read -r line; " DONE "; exit 0");
     for (int i = 0; i < 200; i++)
         again(LATER_DONE);
 }
-END_TEST
 
 /* A program that says that it ends gets no more jobs, and is not killed. */
-START_TEST(last)
+TEST(last)
 {
     lines("read -r line; " ANSWER("\"result\":\"done\",\"last\":true") "; echo leaving; exit 0");
     for (int i = 0; i < 20; i++)
@@ -208,7 +199,6 @@ START_TEST(last)
     ck_assert_uint_eq(fake.logged[LATER_WARN], 0);
     ck_assert_ptr_null(strstr(fake.log, "ended between two jobs"));
 }
-END_TEST
 
 /* The line that says what was wrong goes first, since a line of `later` has room for no more. */
 static const struct {
@@ -231,7 +221,7 @@ static const struct {
     { "a\nErrors: 7", "a\nErrors: 7" },
 };
 
-START_TEST(error_line)
+TEST_EACH(error_line, COUNT(said_last))
 {
     char text[600], kept[600];
 
@@ -242,19 +232,17 @@ START_TEST(error_line)
     expect(LATER_RETRY);
     expect_error(kept);
 }
-END_TEST
 
 /* What it prints as it dies is kept: several lines, cut at a whole character. */
-START_TEST(traceback)
+TEST(traceback)
 {
     lines("read -r line; echo 'Traceback:'; echo '  line 7' >&2; "
           "printf 'ValueError: bad\\nthing\\n' >&2; exit 1");
     expect(LATER_RETRY);
     expect_error("the program died: exit status 1: Traceback:\n  line 7\nValueError: bad\nthing");
 }
-END_TEST
 
-START_TEST(long_traceback)
+TEST(long_traceback)
 {
     lines(
         "read -r line; i=0; while [ $i -lt 700 ]; do printf '\303\244'; i=$((i+1)); done; exit 1");
@@ -263,7 +251,6 @@ START_TEST(long_traceback)
     ck_assert_uint_ge(strlen(job->error), 990);
     ck_assert_ptr_nonnull(strstr(job->error, "exit status 1: \303\244\303\244"));
 }
-END_TEST
 
 static unsigned bytes_in(int fd)
 {
@@ -273,7 +260,7 @@ static unsigned bytes_in(int fd)
 }
 
 /* Its jobs do not wait here for the next start, and of many starts one is logged. */
-START_TEST(no_hot_loop)
+TEST(no_hot_loop)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[200];
     int fd = mkstemp(path);
@@ -297,10 +284,9 @@ START_TEST(no_hot_loop)
     close(fd);
     unlink(path);
 }
-END_TEST
 
 /* What it printed last is kept, as of one that dies later. */
-START_TEST(last_words)
+TEST(last_words)
 {
     lines("i=0; while [ $i -lt 200 ]; do echo \"line $i\"; i=$((i+1)); done; echo the end; exit 1");
     expect(LATER_RETURN);
@@ -310,7 +296,6 @@ START_TEST(last_words)
                   "%s", job->error);
     ck_assert_str_eq(job->error + strlen(job->error) - 7, "the end");
 }
-END_TEST
 
 static const char *const read_only[] = {
     "read -r line; echo \"[Errno 30] Read-only file system: '/srv/x'\"; exit 1",
@@ -318,19 +303,20 @@ static const char *const read_only[] = {
     "echo \"[Errno 30] Read-only file system: '/srv/x'\"; exit 1",
 };
 
-START_TEST(sandbox_hint)
+TEST_EACH(sandbox_hint, COUNT(read_only))
 {
     lines(read_only[_i]);
     expect(_i < 2 ? LATER_RETRY : LATER_RETURN);
     ck_assert_msg(strstr(job->error, ": is that the sandbox? laterd(8), SANDBOX"), "%s",
                   job->error);
 }
-END_TEST
 
 /* ---- its start */
 
+EXEC_CASE("starting");
+
 /* It is handed nothing before its hello. */
-START_TEST(says_hello)
+TEST(says_hello)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[400];
     int fd = mkstemp(path);
@@ -348,21 +334,19 @@ START_TEST(says_hello)
     close(fd);
     unlink(path);
 }
-END_TEST
 
 /* What it printed while it started is not forgotten when its first job comes. */
-START_TEST(last_words_before_its_job)
+TEST(last_words_before_its_job)
 {
     lines("echo no licence; echo '{\"hello\":1,\"types\":[]}' >&3; sleep 0.3; exit 1");
     option("it.hello", "true");
     expect(LATER_RETURN);
     expect_error("it ends before it has read a job: exit status 1: no licence");
 }
-END_TEST
 
 #define LATE_LINE "warn it: it said no hello within 1 s, and is ended\n"
 
-START_TEST(says_no_hello)
+TEST(says_no_hello)
 {
     unsigned said = 0;
 
@@ -382,10 +366,9 @@ START_TEST(says_no_hello)
     ck_assert_uint_ge(said, 1);
     ck_assert_uint_eq(fake.logged[LATER_WARN], said);
 }
-END_TEST
 
 /* Without that option its job comes when it begins to read, whole; its time begins then. */
-START_TEST(starts_slowly)
+TEST(starts_slowly)
 {
     lines("sleep 0.5; while IFS= read -r line; do case $line in '{\"id\":\"job-1\",'*) " DONE
           ";; *) exit 1;; esac; done");
@@ -394,11 +377,10 @@ START_TEST(starts_slowly)
         again(LATER_DONE);
     ck_assert_uint_eq(fake.logged[LATER_WARN], 0);
 }
-END_TEST
 
 /* One that never reads gets its job all the same, and is charged for nothing that it has not read.
  */
-START_TEST(never_reads)
+TEST(never_reads)
 {
     lines("sleep 60 & wait");
     option("it.start_max", "1");
@@ -406,10 +388,9 @@ START_TEST(never_reads)
     expect(LATER_RETRY);
     ck_assert_int_eq(job->kind, LATER_KIND_TIMEOUT);
 }
-END_TEST
 
 /* No job came: its input ends with a whole line. */
-START_TEST(no_job_came)
+TEST(no_job_came)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[300], got[64] = "";
     int fd = mkstemp(path);
@@ -426,9 +407,10 @@ START_TEST(no_job_came)
     close(fd);
     unlink(path);
 }
-END_TEST
 
-START_TEST(timed_out)
+EXEC_CASE("ending");
+
+TEST(timed_out)
 {
     double begun = later_clock();
 
@@ -440,10 +422,9 @@ START_TEST(timed_out)
     ck_assert_msg(later_clock() - begun < 50, "%f", later_clock() - begun);
     ck_assert_msg(later_clock() - begun >= 2.3, "%f", later_clock() - begun);
 }
-END_TEST
 
 /* Its process group is killed, even what ignores TERM. Nothing of it is left when the job ends. */
-START_TEST(deaf_to_term)
+TEST(deaf_to_term)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[200], pid[16] = "";
     int fd = mkstemp(path);
@@ -474,9 +455,8 @@ START_TEST(deaf_to_term)
     close(fd);
     unlink(path);
 }
-END_TEST
 
-START_TEST(cancelled)
+TEST(cancelled)
 {
     double begun = later_clock();
 
@@ -486,10 +466,9 @@ START_TEST(cancelled)
     ck_assert_msg(strncmp(job->error, "cancelled", 9) == 0, "%s", job->error);
     ck_assert(later_clock() - begun < 50);
 }
-END_TEST
 
 /* A program that listens for it gives the job up, and is still there for the next one. */
-START_TEST(gives_up_when_asked)
+TEST(gives_up_when_asked)
 {
     lines("read -r one; read -r two; case $two in *'\"id\":\"job-1\",\"cancel\":true'*) " ANSWER(
         "\"result\":\"retry\",\"error\":\"gave up\"") ";; esac; read -r three; " DONE "; cat");
@@ -502,7 +481,6 @@ START_TEST(gives_up_when_asked)
     job->cancelled = false;
     again(LATER_DONE);
 }
-END_TEST
 
 /* Performs the job in a process that then gets TERM, and returns what its program has said to
  * `ends`. */
@@ -528,7 +506,7 @@ static void end_worker(const int ends[2], char said[32])
 
 /* The program hears of its worker's end before it: by an order, if its job was cancelled, as the
  * supervisor ends the worker of such a job at once; otherwise by TERM. */
-START_TEST(worker_is_told_to_end)
+TEST_EACH(worker_is_told_to_end, 2)
 {
     static const struct {
         const char *script, *said;
@@ -553,10 +531,9 @@ START_TEST(worker_is_told_to_end)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
 /* After a job that was ended for its time, the next one finds a fresh program. */
-START_TEST(goes_on_after_timeout)
+TEST(goes_on_after_timeout)
 {
     each_line("case $line in *'\"attempt\":1'*) sleep 60 & wait;; esac; " DONE);
     job->timeout = 3;
@@ -565,9 +542,8 @@ START_TEST(goes_on_after_timeout)
     job->timeout = 300;
     again(LATER_DONE);
 }
-END_TEST
 
-START_TEST(ended_politely)
+TEST(ended_politely)
 {
     char path[] = "/tmp/later-exec-XXXXXX", text[200], said[16] = "";
     int fd = mkstemp(path);
@@ -583,9 +559,8 @@ START_TEST(ended_politely)
     close(fd);
     unlink(path);
 }
-END_TEST
 
-START_TEST(ended_by_term)
+TEST(ended_by_term)
 {
     double begun = later_clock();
 
@@ -595,9 +570,8 @@ START_TEST(ended_by_term)
     ck_assert_msg(later_clock() - begun < 20, "%f", later_clock() - begun);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
-END_TEST
 
-START_TEST(nothing_is_left_open)
+TEST(nothing_is_left_open)
 {
     int before = folder_open_files();
 
@@ -609,37 +583,3 @@ START_TEST(nothing_is_left_open)
     ck_assert_int_eq(folder_open_files(), before);
     ck_assert(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 }
-END_TEST
-
-static TCase *deaths_case(void)
-{
-    TCase *tc =
-        EXEC_CASE("deaths", ends_while_we_stand_still, ends_slowly, closed_input, cannot_run,
-                  answers_and_dies, unread_large, read_in_part_is_charged, ends_after_each, last,
-                  traceback, long_traceback, no_hot_loop, last_words);
-
-    tcase_add_loop_test(tc, how_it_dies, 0, COUNT(deaths));
-    tcase_add_loop_test(tc, answers_without_newline, 0, COUNT(last_lines));
-    tcase_add_loop_test(tc, unread_is_given_back, 0, COUNT(unread));
-    tcase_add_loop_test(tc, sandbox_hint, 0, COUNT(read_only));
-    tcase_add_loop_test(tc, error_line, 0, COUNT(said_last));
-    return tc;
-}
-
-static TCase *starting(void)
-{
-    return EXEC_CASE("starting", says_hello, last_words_before_its_job, says_no_hello,
-                     starts_slowly, never_reads, no_job_came);
-}
-
-static TCase *ending(void)
-{
-    TCase *tc =
-        EXEC_CASE("ending", timed_out, deaf_to_term, cancelled, gives_up_when_asked,
-                  goes_on_after_timeout, ended_politely, ended_by_term, nothing_is_left_open);
-
-    tcase_add_loop_test(tc, worker_is_told_to_end, 0, 2);
-    return tc;
-}
-
-UNIT_MAIN("exec_lines_end", deaths_case, starting, ending)

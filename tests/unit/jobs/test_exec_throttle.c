@@ -10,17 +10,18 @@ static void begin(void)
     throttle = (struct exec_throttle){ 0 };
 }
 
+CASE("throttles", begin, NULL);
+
 /* A program that has performed a job may start at once. */
-START_TEST(after_a_job)
+TEST(after_a_job)
 {
     exec_throttle_ended(&throttle, 1000, true, "exit status 0");
     ck_assert_double_le(throttle.start_at, 1000);
     ck_assert_double_eq(exec_throttle_pause(&throttle, 1000, 0.1), 0.1);
 }
-END_TEST
 
 /* 0.1, 0.2, … at most 5 s. After a job in between, it begins again. */
-START_TEST(starts_ever_more_seldom)
+TEST(starts_ever_more_seldom)
 {
     static const double waits[] = { 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5 };
 
@@ -35,11 +36,10 @@ START_TEST(starts_ever_more_seldom)
     exec_throttle_ended(&throttle, 3000, false, "");
     ck_assert_double_eq_tol(throttle.start_at, 3000.1, 1e-9);
 }
-END_TEST
 
 /* A quarter of the time since its first death, at most five minutes, however often it died since.
  */
-START_TEST(pauses_grow)
+TEST(pauses_grow)
 {
     for (int i = 0; i < 10; i++)
         exec_throttle_ended(&throttle, 1000 + i * 10, false, "");
@@ -47,11 +47,3 @@ START_TEST(pauses_grow)
     ck_assert_double_eq_tol(exec_throttle_pause(&throttle, 1100, 60), 60, 1e-9);
     ck_assert_double_eq_tol(exec_throttle_pause(&throttle, 5000, 0.1), 300, 1e-9);
 }
-END_TEST
-
-static TCase *throttles(void)
-{
-    return UNIT_CASE("throttles", begin, NULL, after_a_job, starts_ever_more_seldom, pauses_grow);
-}
-
-UNIT_MAIN("exec_throttle", throttles)

@@ -82,33 +82,19 @@ static const char *const publics[] = {
     "3ffe::1",
 };
 
-START_TEST(refused)
+TEST_EACH(refused, COUNT(privates))
 {
     ck_assert_msg(is_private(privates[_i]), "%s", privates[_i]);
 }
-END_TEST
 
-START_TEST(allowed)
+TEST_EACH(allowed, COUNT(publics))
 {
     ck_assert_msg(!is_private(publics[_i]), "%s", publics[_i]);
 }
-END_TEST
 
-START_TEST(other_kinds)
+TEST(other_kinds)
 {
     struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "/run/x" };
 
     ck_assert(http_address_private((const struct sockaddr *)&un));
 }
-END_TEST
-
-static TCase *addresses(void)
-{
-    TCase *tc = UNIT_CASE("addresses", NULL, NULL, other_kinds);
-
-    tcase_add_loop_test(tc, refused, 0, COUNT(privates));
-    tcase_add_loop_test(tc, allowed, 0, COUNT(publics));
-    return tc;
-}
-
-UNIT_MAIN("http_address", addresses)

@@ -63,14 +63,17 @@ static enum later_result perform(const char *type, const char *payload, char err
     return result;
 }
 
-START_TEST(null_is_done)
+CASE("null", load_null, end);
+
+TEST(null_is_done)
 {
     ck_assert_int_eq(perform("null", NULL, NULL), LATER_DONE);
     ck_assert_int_eq(perform("null", "{\"anything\":[1,2]}", NULL), LATER_DONE);
 }
-END_TEST
 
-START_TEST(sleep_a_thousand)
+CASE("sleep", load_sleep, end);
+
+TEST(sleep_a_thousand)
 {
     enum { COUNT = 1000 };
     struct later_job *jobs[COUNT];
@@ -90,9 +93,8 @@ START_TEST(sleep_a_thousand)
     ck_assert_msg(took > 0.19, "%f", took); /* libevent's clock is 4 ms coarse */
     ck_assert_msg(took < 20, "%f", took);   /* one after the other would take 200 */
 }
-END_TEST
 
-START_TEST(sleep_in_order)
+TEST(sleep_in_order)
 {
     static const char *const payloads[] = { "{\"seconds\":0.3}", "{\"seconds\":0}",
                                             "{\"seconds\":1e-1,\"why\":\"none\"}" };
@@ -108,9 +110,8 @@ START_TEST(sleep_in_order)
     for (int i = 0; i < 3; i++)
         fake_job_free(jobs[i]);
 }
-END_TEST
 
-START_TEST(sleep_cancelled)
+TEST(sleep_cancelled)
 {
     struct later_job *job = fake_job_new("sleep", "{\"seconds\": 3600}");
 
@@ -121,7 +122,6 @@ START_TEST(sleep_cancelled)
     ck_assert_int_eq(event_base_loop(fake.base, EVLOOP_NONBLOCK), 1); /* no timer is left */
     fake_job_free(job);
 }
-END_TEST
 
 static const char *const bad_sleeps[] = { NULL,
                                           "1",
@@ -134,7 +134,7 @@ static const char *const bad_sleeps[] = { NULL,
                                           "{\"seconds\": 1e300}",
                                           "{\"Seconds\": 1}" };
 
-START_TEST(sleep_bad)
+TEST_EACH(sleep_bad, COUNT(bad_sleeps))
 {
     char error[FAKE_ERROR + 1];
 
@@ -142,9 +142,10 @@ START_TEST(sleep_bad)
     ck_assert_str_eq(error, "payload must be {\"seconds\": N}, N from 0 to 315360000");
     ck_assert_int_eq(event_base_loop(fake.base, EVLOOP_NONBLOCK), 1);
 }
-END_TEST
 
-START_TEST(buy_ten_of_a_hundred)
+CASE("flash_sale", load_flash_sale, end);
+
+TEST(buy_ten_of_a_hundred)
 {
     char payload[64];
 
@@ -158,9 +159,8 @@ START_TEST(buy_ten_of_a_hundred)
     ck_assert_uint_eq(fake.logged[LATER_DEBUG], 100);
     ck_assert_uint_eq(fake.pushes, 0);
 }
-END_TEST
 
-START_TEST(buy_words)
+TEST(buy_words)
 {
     fake.stock = 1;
     ck_assert_int_eq(perform("flash_sale.buy", "{\"item\":\"phone\",\"buyer\":\"b1\"}", NULL), 0);
@@ -170,9 +170,8 @@ START_TEST(buy_words)
                                "debug phone number 1 went before to b1\n"
                                "debug phone: sold out, nothing for b2\n");
 }
-END_TEST
 
-START_TEST(buy_without_redis)
+TEST(buy_without_redis)
 {
     char error[FAKE_ERROR + 1];
 
@@ -181,7 +180,6 @@ START_TEST(buy_without_redis)
                      LATER_RETRY);
     ck_assert_str_eq(error, "the stock of phone could not be asked");
 }
-END_TEST
 
 static const char *const bad_buys[] = { NULL,
                                         "\"phone\"",
@@ -197,7 +195,7 @@ static const char *const bad_buys[] = { NULL,
                                         "{\"item\":5,\"buyer\":6}",
                                         "{\"item\":[\"phone\"],\"buyer\":\"b1\"}" };
 
-START_TEST(buy_bad)
+TEST_EACH(buy_bad, COUNT(bad_buys))
 {
     char error[FAKE_ERROR + 1];
 
@@ -206,10 +204,9 @@ START_TEST(buy_bad)
     ck_assert_msg(strncmp(error, "payload must be", 15) == 0, "%s", error);
     ck_assert_uint_eq(fake.claims, 0);
 }
-END_TEST
 
 /* 200 characters are a name, 201 are not. */
-START_TEST(buy_long)
+TEST_EACH(buy_long, 2)
 {
     char payload[300];
 
@@ -218,30 +215,3 @@ START_TEST(buy_long)
     ck_assert_int_eq(perform("flash_sale.buy", payload, NULL), _i ? LATER_BURY : LATER_DONE);
     ck_assert_uint_eq(fake.claims, _i ? 0 : 1);
 }
-END_TEST
-
-static TCase *null_job(void)
-{
-    return UNIT_CASE("null", load_null, end, null_is_done);
-}
-
-static TCase *sleep_job(void)
-{
-    TCase *tc =
-        UNIT_CASE("sleep", load_sleep, end, sleep_a_thousand, sleep_in_order, sleep_cancelled);
-
-    tcase_add_loop_test(tc, sleep_bad, 0, (int)(sizeof bad_sleeps / sizeof *bad_sleeps));
-    return tc;
-}
-
-static TCase *flash_sale(void)
-{
-    TCase *tc = UNIT_CASE("flash_sale", load_flash_sale, end, buy_ten_of_a_hundred, buy_words,
-                          buy_without_redis);
-
-    tcase_add_loop_test(tc, buy_bad, 0, (int)(sizeof bad_buys / sizeof *bad_buys));
-    tcase_add_loop_test(tc, buy_long, 0, 2);
-    return tc;
-}
-
-UNIT_MAIN("jobs", null_job, sleep_job, flash_sale)

@@ -30,7 +30,9 @@ static void is_configured(const char *url)
                   url, why);
 }
 
-START_TEST(test_good)
+CASE("urls", NULL, NULL);
+
+TEST(test_good)
 {
     static const struct {
         const char *url, *path, *host, *port, *user;
@@ -66,9 +68,8 @@ START_TEST(test_good)
         is_configured(rows[i].url);
     }
 }
-END_TEST
 
-START_TEST(test_bad)
+TEST(test_bad)
 {
     static const char *const urls[] = {
         "",
@@ -130,9 +131,8 @@ START_TEST(test_bad)
         ck_assert_ptr_nonnull(strstr(err.text, "redis://[user@]host[:port][/db]"));
     }
 }
-END_TEST
 
-START_TEST(test_tls)
+TEST(test_tls)
 {
     static const struct {
         const char *url, *shown, *password, *ca, *cert, *key, *name;
@@ -165,10 +165,9 @@ START_TEST(test_tls)
     later_address_shown("unix:/odd?name", shown);
     ck_assert_str_eq(shown, "unix:/odd?name");
 }
-END_TEST
 
 /* A password in a URL is refused, and the message does not show it. */
-START_TEST(test_passwords)
+TEST(test_passwords)
 {
     static const char *const urls[] = {
         "redis://user:s3cret@h",
@@ -192,7 +191,6 @@ START_TEST(test_passwords)
     ck_assert_int_lt(later_address_parse(&address, "redis://u:p@h", &err), 0);
     ck_assert_ptr_nonnull(strstr(err.text, "password file"));
 }
-END_TEST
 
 /* The longest that fits, and one more. */
 static void check_limit(const char *head, const char *tail, size_t most)
@@ -210,14 +208,13 @@ static void check_limit(const char *head, const char *tail, size_t most)
     }
 }
 
-START_TEST(test_limits)
+TEST(test_limits)
 {
     check_limit("unix:/", "", 106);
     check_limit("unix:/", "?db=3", 106);
     check_limit("redis://", ":1/2", 255);
     check_limit("redis://", "@h", 127);
 }
-END_TEST
 
 /* ---- sockets */
 
@@ -245,7 +242,9 @@ static int option(int fd, int level, int name)
     return value;
 }
 
-START_TEST(test_tcp_socket)
+CASE("sockets", NULL, NULL);
+
+TEST(test_tcp_socket)
 {
     unsigned count = 0;
     int fd, subscriber = listener(&resolved[0], true);
@@ -266,10 +265,9 @@ START_TEST(test_tcp_socket)
     close(fd);
     close(subscriber);
 }
-END_TEST
 
 /* Number 0 to 3 of two addresses: each in turn. */
-START_TEST(test_each_address_in_turn)
+TEST(test_each_address_in_turn)
 {
     int subscriber[2] = { listener(&resolved[0], true), listener(&resolved[1], true) };
 
@@ -291,9 +289,8 @@ START_TEST(test_each_address_in_turn)
     close(subscriber[0]);
     close(subscriber[1]);
 }
-END_TEST
 
-START_TEST(test_no_such_host)
+TEST(test_no_such_host)
 {
     unsigned count = 9;
 
@@ -303,9 +300,8 @@ START_TEST(test_no_such_host)
     ck_assert_uint_eq(count, 9);
     ck_assert_ptr_nonnull(strstr(err.text, "nowhere: "));
 }
-END_TEST
 
-START_TEST(test_no_such_socket)
+TEST(test_no_such_socket)
 {
     unsigned count = 1;
 
@@ -314,18 +310,3 @@ START_TEST(test_no_such_socket)
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_str_eq(err.text, "unix:/tmp/no-such-later-socket: No such file or directory");
 }
-END_TEST
-
-static TCase *urls(void)
-{
-    return UNIT_CASE("urls", NULL, NULL, test_good, test_bad, test_tls, test_passwords,
-                     test_limits);
-}
-
-static TCase *sockets(void)
-{
-    return UNIT_CASE("sockets", NULL, NULL, test_tcp_socket, test_each_address_in_turn,
-                     test_no_such_host, test_no_such_socket);
-}
-
-UNIT_MAIN("address", urls, sockets)

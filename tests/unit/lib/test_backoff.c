@@ -10,7 +10,7 @@
 
 static const struct later_backoff normal = { .base = 1, .max = 3600, .jitter = 0.25 };
 
-START_TEST(test_doubles_up_to_max)
+TEST(test_doubles_up_to_max)
 {
     static const struct {
         uint32_t attempt;
@@ -38,19 +38,17 @@ START_TEST(test_doubles_up_to_max)
                             rows[i].shortest);
     }
 }
-END_TEST
 
-START_TEST(test_attempt_0_counts_as_1)
+TEST(test_attempt_0_counts_as_1)
 {
     struct later_backoff list = { .list_count = 2, .list = { 7, 8 } };
 
     ck_assert_double_eq(later_backoff_delay(&normal, 0, LONGEST), 1);
     ck_assert_double_eq(later_backoff_delay(&list, 0, LONGEST), 7);
 }
-END_TEST
 
 /* Attempts where an int of 32 bits, and a double's exponent, would run over. */
-START_TEST(test_no_overflow)
+TEST(test_no_overflow)
 {
     struct later_backoff tiny = { .base = 0x1p-20, .max = 1e9, .jitter = 0 };
     struct later_backoff minute = { .base = 0x1p-1000, .max = 1e9, .jitter = 0 };
@@ -65,9 +63,8 @@ START_TEST(test_no_overflow)
     ck_assert_double_eq(later_backoff_delay(&huge, 2, LONGEST), 50);
     ck_assert_double_eq(later_backoff_delay(&huge, UINT32_MAX, LONGEST), 50);
 }
-END_TEST
 
-START_TEST(test_zeroes)
+TEST(test_zeroes)
 {
     struct later_backoff base = { .base = 0, .max = 3600, .jitter = 0.25 };
     struct later_backoff max = { .base = 1, .max = 0, .jitter = 0.25 };
@@ -77,9 +74,8 @@ START_TEST(test_zeroes)
     ck_assert_double_eq(later_backoff_delay(&max, 1, LONGEST), 0);
     ck_assert_double_eq(later_backoff_delay(&max, UINT32_MAX, LONGEST), 0);
 }
-END_TEST
 
-START_TEST(test_what_was_not_said)
+TEST(test_what_was_not_said)
 {
     struct later_backoff backoff = { .base = 2, .max = -1, .jitter = -1 };
 
@@ -91,9 +87,8 @@ START_TEST(test_what_was_not_said)
     backoff.base = NAN;
     ck_assert_double_eq(later_backoff_delay(&backoff, 3, LONGEST), 0);
 }
-END_TEST
 
-START_TEST(test_no_wait_over_ten_years)
+TEST(test_no_wait_over_ten_years)
 {
     struct later_backoff backoff = { .base = 1, .max = 1e300, .jitter = 0 };
     struct later_backoff list = { .list_count = 2, .list = { 1e300, 1 } };
@@ -101,9 +96,8 @@ START_TEST(test_no_wait_over_ten_years)
     ck_assert_double_eq(later_backoff_delay(&backoff, 64, LONGEST), LATER_DELAY_MAX);
     ck_assert_double_eq(later_backoff_delay(&list, 1, LONGEST), LATER_DELAY_MAX);
 }
-END_TEST
 
-START_TEST(test_jitter_is_spread)
+TEST(test_jitter_is_spread)
 {
     struct later_backoff full = { .base = 100, .max = 100, .jitter = 1 };
     double before = -1;
@@ -119,9 +113,8 @@ START_TEST(test_jitter_is_spread)
     }
     ck_assert_double_eq_tol(later_backoff_delay(&normal, 3, UINT64_C(1) << 63), 3.5, 1e-9);
 }
-END_TEST
 
-START_TEST(test_list)
+TEST(test_list)
 {
     struct later_backoff backoff = {
         .base = 9, .max = 2, .jitter = 1, .list_count = 3, .list = { 1, 60.5, 0 }
@@ -145,13 +138,3 @@ START_TEST(test_list)
     ck_assert_double_eq(later_backoff_delay(&full, 32, LONGEST), 5);
     ck_assert_double_eq(later_backoff_delay(&full, 33, LONGEST), 5);
 }
-END_TEST
-
-static TCase *delays(void)
-{
-    return UNIT_CASE("delays", NULL, NULL, test_doubles_up_to_max, test_attempt_0_counts_as_1,
-                     test_no_overflow, test_zeroes, test_what_was_not_said,
-                     test_no_wait_over_ten_years, test_jitter_is_spread, test_list);
-}
-
-UNIT_MAIN("backoff", delays)

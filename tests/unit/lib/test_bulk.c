@@ -140,7 +140,9 @@ static void check_order(void)
     ck_assert(in_order);
 }
 
-START_TEST(test_plain)
+LIVE_CASE("whole", set_up, tear_down);
+
+TEST(test_plain)
 {
     open_bulk(live_url, 5, 0);
     add_all();
@@ -149,11 +151,12 @@ START_TEST(test_plain)
     add_all(); /* more may be added: all are known by now */
     ck_assert_int_eq(how[LATER_IS_KNOWN], JOBS);
 }
-END_TEST
 
 /* ---- the connection is cut */
 
-START_TEST(test_cut_anywhere)
+LIVE_CASE("cut", set_up, tear_down);
+
+TEST_EACH(test_cut_anywhere, 6)
 {
     unsigned seed = (unsigned)_i * 7 + 1;
 
@@ -165,7 +168,6 @@ START_TEST(test_cut_anywhere)
     check_all();
     check_order();
 }
-END_TEST
 
 /* Redis itself throws us out, every few milliseconds. */
 static pid_t start_killer(void)
@@ -194,7 +196,7 @@ static long connections(void)
     return strtol(strchr(line, ':') + 1, NULL, 10);
 }
 
-START_TEST(test_client_kill)
+TEST_EACH(test_client_kill, 3)
 {
     long before = connections();
     pid_t killer = start_killer();
@@ -210,11 +212,10 @@ START_TEST(test_client_kill)
     check_all();
     check_order();
 }
-END_TEST
 
 /* ---- answers that say no */
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
     open_bulk(live_url, 5, 0);
     live_do("CONFIG SET maxmemory 1");
@@ -228,9 +229,8 @@ START_TEST(test_refused)
     ck_assert_int_eq(how[LATER_IS_PUSHED], 1);
     ck_assert_int_eq(failed, 1200);
 }
-END_TEST
 
-START_TEST(test_bad_queue)
+TEST(test_bad_queue)
 {
     const struct later_push_item item = { .id = "x", .document = "{}", .document_len = 2 };
 
@@ -239,11 +239,12 @@ START_TEST(test_bad_queue)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_int_eq(later_bulk_finish(bulk, &err), 0);
 }
-END_TEST
 
 /* ---- Redis is gone */
 
-START_TEST(test_gone)
+LIVE_CASE("gone", set_up, tear_down);
+
+TEST(test_gone)
 {
     double from = later_clock();
     int result = 0;
@@ -255,7 +256,6 @@ START_TEST(test_gone)
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_double_le(later_clock() - from, 30); /* not the time that a call may take */
 }
-END_TEST
 
 static void refuse(struct fake_redis *f, int times)
 {
@@ -285,7 +285,7 @@ static void absent_at_first(struct fake_redis *f, void *arg)
     relay_all(f);
 }
 
-START_TEST(test_patience)
+TEST(test_patience)
 {
     fake = fake_start(absent_at_first, NULL);
     open_bulk(fake_url(fake), 5, 20);
@@ -294,7 +294,6 @@ START_TEST(test_patience)
     check_order();
     ck_assert_uint_eq(fake_accepted(fake), 4);
 }
-END_TEST
 
 static void cut_each_answer(struct fake_redis *f, void *arg)
 {
@@ -313,7 +312,7 @@ static void absent_then_cut(struct fake_redis *f, void *arg)
     relay_all(f);
 }
 
-START_TEST(test_patience_and_a_loss)
+TEST(test_patience_and_a_loss)
 {
     fake = fake_start(absent_then_cut, NULL);
     open_bulk(fake_url(fake), 5, 60);
@@ -321,7 +320,6 @@ START_TEST(test_patience_and_a_loss)
     check_all();
     check_order();
 }
-END_TEST
 
 /* Says to `times` pushes that the Cluster is down. */
 static void say_down(struct fake_redis *f, int times)
@@ -343,7 +341,7 @@ static void down_at_first(struct fake_redis *f, void *arg)
     relay_all(f);
 }
 
-START_TEST(test_down_at_first)
+TEST(test_down_at_first)
 {
     fake = fake_start(down_at_first, NULL);
     open_bulk(fake_url(fake), 5, 60);
@@ -351,7 +349,6 @@ START_TEST(test_down_at_first)
     check_all();
     check_order();
 }
-END_TEST
 
 static void down_for_good(struct fake_redis *f, void *arg)
 {
@@ -361,7 +358,7 @@ static void down_for_good(struct fake_redis *f, void *arg)
 }
 
 /* All is told, in the words of Redis. */
-START_TEST(test_down_for_good)
+TEST(test_down_for_good)
 {
     fake = fake_start(down_for_good, NULL);
     open_bulk(fake_url(fake), 5, 0.5);
@@ -370,10 +367,9 @@ START_TEST(test_down_for_good)
     ck_assert_int_eq(later_bulk_finish(bulk, &err), 0);
     ck_assert_int_eq(failed, 1200);
 }
-END_TEST
 
 /* A connection that can be made but breaks each time: not for ever. */
-START_TEST(test_never_an_answer)
+TEST(test_never_an_answer)
 {
     int result = 0;
 
@@ -389,7 +385,6 @@ START_TEST(test_never_an_answer)
     later_bulk_free(bulk); /* with batches that have no answer */
     bulk = NULL;
 }
-END_TEST
 
 /* ---- sizes */
 
@@ -402,7 +397,7 @@ static void count_told(void *arg, const struct later_bulk_told *job)
 }
 
 /* More queues than there are places, and documents larger than a batch. */
-START_TEST(test_many_queues_large_documents)
+TEST(test_many_queues_large_documents)
 {
     size_t len = 300 * 1024;
     char *document = malloc(len), queue[16], id[16];
@@ -428,9 +423,8 @@ START_TEST(test_many_queues_large_documents)
     ck_assert_int_eq(live_number("HSTRLEN later:{q0}:jobs 0"), (long long)len);
     free(document);
 }
-END_TEST
 
-START_TEST(test_free_unfinished)
+TEST(test_free_unfinished)
 {
     open_bulk(live_url, 5, 0);
     for (uint64_t i = 0; i < 5000; i++)
@@ -440,29 +434,3 @@ START_TEST(test_free_unfinished)
     later_bulk_free(NULL);
     ck_assert_int_le(live_number("HLEN later:{a}:jobs"), 5000 / QUEUES + 1);
 }
-END_TEST
-
-#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *whole(void)
-{
-    return MAKE("whole", test_plain, test_refused, test_bad_queue, test_many_queues_large_documents,
-                test_free_unfinished);
-}
-
-static TCase *cut(void)
-{
-    TCase *tc = live_case("cut", set_up, tear_down, (const TTest *const[]){ NULL });
-
-    tcase_add_loop_test(tc, test_cut_anywhere, 0, 6);
-    tcase_add_loop_test(tc, test_client_kill, 0, 3);
-    return tc;
-}
-
-static TCase *gone(void)
-{
-    return MAKE("gone", test_gone, test_patience, test_patience_and_a_loss, test_down_at_first,
-                test_down_for_good, test_never_an_answer);
-}
-
-UNIT_MAIN("bulk", whole, cut, gone)

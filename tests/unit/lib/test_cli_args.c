@@ -66,7 +66,9 @@ static void check_words(const char *wanted)
     ck_assert_ptr_null(args.words[args.count]);
 }
 
-START_TEST(options_may_stand_anywhere)
+CASE("args", NULL, NULL);
+
+TEST_EACH(options_may_stand_anywhere, 5)
 {
     static const char *const lines[] = {
         "push a b -q mail --json --priority 5",         "-q mail push a --priority=5 --json b",
@@ -82,9 +84,8 @@ START_TEST(options_may_stand_anywhere)
     ck_assert(!args_flag(&args, "yes"));
     ck_assert_ptr_null(args_text(&args, "redis"));
 }
-END_TEST
 
-START_TEST(the_command_is_the_first_word)
+TEST_EACH(the_command_is_the_first_word, 12)
 {
     static const struct {
         const char *line;
@@ -101,16 +102,14 @@ START_TEST(the_command_is_the_first_word)
     split(cases[_i].line);
     ck_assert_int_eq(args_command(argc, argv, tables, 2), cases[_i].place);
 }
-END_TEST
 
-START_TEST(numbers_and_a_dash_are_words)
+TEST(numbers_and_a_dash_are_words)
 {
     ck_assert_int_eq(parse("push t -5 -0 - -1e5", false), 0);
     check_words("t -5 -0 - -1e5");
 }
-END_TEST
 
-START_TEST(an_option_takes_the_next_word_as_it_is)
+TEST(an_option_takes_the_next_word_as_it_is)
 {
     ck_assert_int_eq(parse("push --priority -5 -q --json t", false), 0);
     ck_assert_str_eq(args_text(&args, "priority"), "-5");
@@ -118,9 +117,8 @@ START_TEST(an_option_takes_the_next_word_as_it_is)
     ck_assert(!args_flag(&args, "json"));
     check_words("t");
 }
-END_TEST
 
-START_TEST(a_value_that_need_not_be_there)
+TEST_EACH(a_value_that_need_not_be_there, 7)
 {
     static const struct {
         const char *line, *value, *words;
@@ -135,18 +133,16 @@ START_TEST(a_value_that_need_not_be_there)
     ck_assert_str_eq(args_text(&args, "wait"), cases[_i].value);
     check_words(cases[_i].words);
 }
-END_TEST
 
-START_TEST(the_last_one_wins)
+TEST(the_last_one_wins)
 {
     ck_assert_int_eq(parse("push -q a --queue b -qc", false), 0);
     ck_assert_str_eq(args_text(&args, "queue"), "c");
     ck_assert_int_eq(parse("push --queue= t", false), 0);
     ck_assert_str_eq(args_text(&args, "queue"), "");
 }
-END_TEST
 
-START_TEST(what_is_given_later)
+TEST(what_is_given_later)
 {
     ck_assert_int_eq(parse("push -q a t", false), 0);
     ck_assert_int_eq(args_give(&args, "queue", "b", &err), 0);
@@ -161,9 +157,8 @@ START_TEST(what_is_given_later)
     ck_assert_int_eq(args_give(&args, "yes", "", &err), -1);
     ck_assert_int_eq(err.code, LATER_E_USAGE);
 }
-END_TEST
 
-START_TEST(behind_two_dashes_stands_a_program)
+TEST(behind_two_dashes_stands_a_program)
 {
     ck_assert_int_eq(parse("work q -y -- cmd -q --json", true), 0);
     check_words("q");
@@ -180,9 +175,8 @@ START_TEST(behind_two_dashes_stands_a_program)
     check_words("a -b --json");
     ck_assert_ptr_null(args.program);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_said)
+TEST_EACH(what_is_wrong_is_said, 10)
 {
     static const struct {
         const char *line, *text;
@@ -203,9 +197,8 @@ START_TEST(what_is_wrong_is_said)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_str_eq(err.text, cases[_i].text);
 }
-END_TEST
 
-START_TEST(the_nearest_name)
+TEST_EACH(the_nearest_name, 12)
 {
     static const char *const names[] = { "push", "pause", "purge", "size", "reserve", "release" };
     static const struct {
@@ -225,19 +218,19 @@ START_TEST(the_nearest_name)
     else
         ck_assert_ptr_null(nearest);
 }
-END_TEST
 
-START_TEST(asking_for_what_there_is_not_is_a_fault)
+TEST_SIGNAL(asking_for_what_there_is_not_is_a_fault, SIGABRT)
 {
     parse("push", false);
     fclose(stderr);
     args_text(&args, "nothing");
 }
-END_TEST
 
 /* --- text --- */
 
-START_TEST(durations)
+CASE("text", NULL, NULL);
+
+TEST_EACH(durations, 11)
 {
     static const struct {
         const char *word;
@@ -252,9 +245,8 @@ START_TEST(durations)
     ck_assert_int_eq(later_duration(cases[_i].word, "--in", &seconds, &err), 0);
     ck_assert_double_eq_tol(seconds, cases[_i].seconds, 1e-9);
 }
-END_TEST
 
-START_TEST(no_durations)
+TEST_EACH(no_durations, 19)
 {
     static const char *const words[] = { "",
                                          "s",
@@ -281,10 +273,9 @@ START_TEST(no_durations)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "--in: "));
 }
-END_TEST
 
 /* The seconds are those of date(1): `date -u -d WORD +%s`. */
-START_TEST(times)
+TEST_EACH(times, 14)
 {
     static const struct {
         const char *word;
@@ -310,9 +301,8 @@ START_TEST(times)
     ck_assert_int_eq(later_instant_read(cases[_i].word, "--at", &seconds, &err), 0);
     ck_assert_double_eq_tol(seconds, cases[_i].seconds, 1e-6);
 }
-END_TEST
 
-START_TEST(no_times)
+TEST_EACH(no_times, 23)
 {
     static const char *const words[] = { "",
                                          "now",
@@ -342,9 +332,8 @@ START_TEST(no_times)
     ck_assert_int_eq(later_instant_read(words[_i], "--at", &seconds, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_USAGE);
 }
-END_TEST
 
-START_TEST(numbers)
+TEST(numbers)
 {
     int64_t number;
 
@@ -360,9 +349,8 @@ START_TEST(numbers)
         ck_assert_int_eq(text_number(bad[i], "N", -100, 100, &number, &err), -1);
     }
 }
-END_TEST
 
-START_TEST(backoffs)
+TEST_EACH(backoffs, 9)
 {
     static const struct {
         const char *word, *json;
@@ -385,9 +373,8 @@ START_TEST(backoffs)
         ck_assert_ptr_null(json);
     free(json);
 }
-END_TEST
 
-START_TEST(for_people)
+TEST_EACH(for_people, 16)
 {
     static const struct {
         double number;
@@ -416,9 +403,8 @@ START_TEST(for_people)
     if (cases[_i].age)
         ck_assert_str_eq(text_put_age(text, sizeof text, cases[_i].number), cases[_i].age);
 }
-END_TEST
 
-START_TEST(bytes_and_dates_for_people)
+TEST(bytes_and_dates_for_people)
 {
     char text[64];
 
@@ -432,7 +418,6 @@ START_TEST(bytes_and_dates_for_people)
     ck_assert_str_eq(text_put_time(text, sizeof text, -1), "-");
     ck_assert_str_eq(text_put_time(text, sizeof text, NAN), "-");
 }
-END_TEST
 
 /* --- lines --- */
 
@@ -446,7 +431,9 @@ static int feed(const char *bytes, size_t len)
     return ends[0];
 }
 
-START_TEST(lines_of_all_lengths)
+CASE("lines", NULL, NULL);
+
+TEST(lines_of_all_lengths)
 {
     static const struct {
         const char *line;
@@ -471,10 +458,9 @@ START_TEST(lines_of_all_lengths)
     close(lines.fd);
     lines_end(&lines);
 }
-END_TEST
 
 /* A line that is too long is passed over in bounded memory, and the next one is whole. */
-START_TEST(lines_beyond_memory)
+TEST(lines_beyond_memory)
 {
     FILE *file = tmpfile();
     struct lines lines;
@@ -499,9 +485,8 @@ START_TEST(lines_beyond_memory)
     lines_end(&lines);
     fclose(file);
 }
-END_TEST
 
-START_TEST(lines_that_are_not_there_yet)
+TEST(lines_that_are_not_there_yet)
 {
     struct lines lines;
     size_t len;
@@ -525,9 +510,8 @@ START_TEST(lines_that_are_not_there_yet)
     lines_end(&lines);
     close(ends[0]);
 }
-END_TEST
 
-START_TEST(lines_of_what_cannot_be_read)
+TEST(lines_of_what_cannot_be_read)
 {
     struct lines lines;
     size_t len;
@@ -537,43 +521,5 @@ START_TEST(lines_of_what_cannot_be_read)
     ck_assert_int_ne(lines.failed, 0);
     lines_end(&lines);
 }
-END_TEST
 
 /* --- */
-
-static TCase *args_case(void)
-{
-    TCase *tc = UNIT_CASE("args", NULL, NULL, numbers_and_a_dash_are_words,
-                          an_option_takes_the_next_word_as_it_is, the_last_one_wins,
-                          what_is_given_later, behind_two_dashes_stands_a_program);
-
-    tcase_add_loop_test(tc, options_may_stand_anywhere, 0, 5);
-    tcase_add_loop_test(tc, the_command_is_the_first_word, 0, 12);
-    tcase_add_loop_test(tc, a_value_that_need_not_be_there, 0, 7);
-    tcase_add_loop_test(tc, what_is_wrong_is_said, 0, 10);
-    tcase_add_loop_test(tc, the_nearest_name, 0, 12);
-    if (unit_forks())
-        tcase_add_test_raise_signal(tc, asking_for_what_there_is_not_is_a_fault, SIGABRT);
-    return tc;
-}
-
-static TCase *text_case(void)
-{
-    TCase *tc = UNIT_CASE("text", NULL, NULL, numbers, bytes_and_dates_for_people);
-
-    tcase_add_loop_test(tc, durations, 0, 11);
-    tcase_add_loop_test(tc, no_durations, 0, 19);
-    tcase_add_loop_test(tc, times, 0, 14);
-    tcase_add_loop_test(tc, no_times, 0, 23);
-    tcase_add_loop_test(tc, backoffs, 0, 9);
-    tcase_add_loop_test(tc, for_people, 0, 16);
-    return tc;
-}
-
-static TCase *lines_case(void)
-{
-    return UNIT_CASE("lines", NULL, NULL, lines_of_all_lengths, lines_beyond_memory,
-                     lines_that_are_not_there_yet, lines_of_what_cannot_be_read);
-}
-
-UNIT_MAIN("cli_args", args_case, text_case, lines_case)

@@ -65,7 +65,9 @@ static void check_refused(struct later_client_options options, const char *words
     ck_assert_msg(strstr(err.text, words) != NULL, "%s", err.text);
 }
 
-START_TEST(test_open_refused)
+LIVE_CASE("opening", set_up, tear_down);
+
+TEST(test_open_refused)
 {
     char long_url[LATER_URL_SIZE + 1], path[] = "/tmp/later-empty-XXXXXX";
     int fd = mkstemp(path);
@@ -84,9 +86,8 @@ START_TEST(test_open_refused)
     unlink(path);
     later_client_close(NULL);
 }
-END_TEST
 
-START_TEST(test_open_by_environment)
+TEST(test_open_by_environment)
 {
     setenv("LATER_REDIS_URL", live_url, 1);
     client = later_client_open(NULL, &err);
@@ -100,11 +101,12 @@ START_TEST(test_open_by_environment)
     client = later_client_open(NULL, &err); /* the embedded one's socket; nothing is asked yet */
     ck_assert_ptr_nonnull(client);
 }
-END_TEST
 
 /* ---- pushing */
 
-START_TEST(test_push)
+LIVE_CASE("pushing", set_up, tear_down);
+
+TEST(test_push)
 {
     struct later_new_job job = { .type = "mail.send", .payload = "{ \"to\" : [1.50] }", .id = "a" };
     enum later_push_result result;
@@ -125,10 +127,9 @@ START_TEST(test_push)
     ck_assert_int_eq(live_number("SISMEMBER later:queues q"), 1);
     live_check("q");
 }
-END_TEST
 
 /* What a program has as plain text need not be made JSON by it. */
-START_TEST(test_push_text)
+TEST(test_push_text)
 {
     struct later_new_job job = { .type = "t", .payload = "say \"hi\"", .id = "a", .text = 1 };
 
@@ -137,10 +138,9 @@ START_TEST(test_push_text)
     ck_assert_str_eq(live_string("HGET later:{q}:jobs a"),
                      "{\"type\":\"t\",\"id\":\"a\",\"payload\":\"say \\\"hi\\\"\"}");
 }
-END_TEST
 
 /* A client of a program that knows of larger documents than the default, or wants none of them. */
-START_TEST(test_document_max)
+TEST(test_document_max)
 {
     const struct later_client_options options = { .url = live_url, .document_max = 40 };
     struct later_new_job job = { .type = "t", .payload = "\"0123456789\"", .id = "a" };
@@ -154,9 +154,8 @@ START_TEST(test_document_max)
     job.payload = "\"012345\"";
     ck_assert_int_eq(later_push(client, "q", &job, NULL, NULL, &err), 0);
 }
-END_TEST
 
-START_TEST(test_push_later)
+TEST(test_push_later)
 {
     char id[2][LATER_ID_SIZE];
     struct later_new_job job = { .type = "t", .in = 100 };
@@ -173,9 +172,8 @@ START_TEST(test_push_later)
     ck_assert_double_le(strtod(live_string("ZSCORE later:{q}:delayed %s", id[0]), NULL), now + 110);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 0);
 }
-END_TEST
 
-START_TEST(test_push_unique)
+TEST(test_push_unique)
 {
     struct later_new_job jobs[] = { { .type = "t", .id = "a", .unique_for = 60, .priority = -3 },
                                     { .type = "t", .id = "b" },
@@ -196,7 +194,6 @@ START_TEST(test_push_unique)
     ck_assert_int_eq(err.code, LATER_E_DATA);
     ck_assert_str_eq(err.text, "unique_for: 0 to 1000000000 seconds");
 }
-END_TEST
 
 static double expires_at(const char *id)
 {
@@ -209,7 +206,7 @@ static double expires_at(const char *id)
     return doc.expires_at;
 }
 
-START_TEST(test_push_expires_in)
+TEST(test_push_expires_in)
 {
     struct later_new_job jobs[] = { { .type = "t", .id = "a", .expires_in = 60 },
                                     { .type = "t", .id = "b", .expires_in = 60, .debounce = 5 },
@@ -238,10 +235,9 @@ START_TEST(test_push_expires_in)
     }
     ck_assert_int_eq(live_number("HLEN later:{q}:jobs"), 3);
 }
-END_TEST
 
 /* The last of several documents runs, even if they are in one call. */
-START_TEST(test_push_debounced)
+TEST(test_push_debounced)
 {
     struct later_new_job jobs[] = {
         { .type = "t", .id = "a", .payload = "1", .debounce = 60, .max_wait = 100 },
@@ -269,10 +265,9 @@ START_TEST(test_push_debounced)
     ck_assert_int_eq(later_push(client, "q", &jobs[1], NULL, NULL, &err), -1);
     ck_assert_str_eq(err.text, "debounce and in: only one of them");
 }
-END_TEST
 
 /* A running job is not disturbed. */
-START_TEST(test_push_again)
+TEST(test_push_again)
 {
     struct later_new_job job = { .type = "t", .id = "a", .payload = "2", .again = 1 };
     enum later_push_result result;
@@ -285,10 +280,9 @@ START_TEST(test_push_again)
     ck_assert_int_eq(result, LATER_IS_AGAIN);
     ck_assert_str_eq(live_string("HGET later:{q}:jobs a"), "{}");
 }
-END_TEST
 
 /* A caller's own document is pushed byte for byte. */
-START_TEST(test_push_document)
+TEST(test_push_document)
 {
     static const char document[] =
         " {\"x\" : [], \"type\":\"t\",\"id\":\"mine\",\"priority\": -3 } ";
@@ -301,9 +295,8 @@ START_TEST(test_push_document)
     ck_assert_str_eq(live_string("HGET later:{q}:jobs mine"), document);
     ck_assert_str_eq(live_noted("q", "p", "mine"), "-3");
 }
-END_TEST
 
-START_TEST(test_push_bad_data)
+TEST(test_push_bad_data)
 {
     char long_id[300];
     const struct later_new_job jobs[] = {
@@ -339,9 +332,8 @@ START_TEST(test_push_bad_data)
         0);
     ck_assert_int_eq(err.code, LATER_E_USAGE);
 }
-END_TEST
 
-START_TEST(test_push_many)
+TEST(test_push_many)
 {
     struct later_new_job jobs[] = { { .type = "t", .id = "a" },
                                     { .type = "t", .id = "b", .in = 50 },
@@ -366,7 +358,6 @@ START_TEST(test_push_many)
     ck_assert_int_eq(later_push_many(client, "q", NULL, 0, NULL, &err), 0);
     live_check("q");
 }
-END_TEST
 
 /* ---- flows */
 
@@ -375,7 +366,7 @@ static void check_field(const char *flow, const char *field, int number)
     ck_assert_int_eq(live_number("HGET later:{q}:flow:%s %s", flow, field), number);
 }
 
-START_TEST(test_push_flow)
+TEST(test_push_flow)
 {
     struct later_new_job jobs[] = { { .type = "t", .step = "end", .after = "a,b" },
                                     { .type = "t", .step = "a" },
@@ -405,9 +396,8 @@ START_TEST(test_push_flow)
     ck_assert_ptr_nonnull(strstr(err.text, "flow f is closed"));
     live_check("q");
 }
-END_TEST
 
-START_TEST(test_push_flow_large)
+TEST(test_push_flow_large)
 {
     enum { COUNT = 1001 };
     struct later_new_job jobs[COUNT];
@@ -425,10 +415,9 @@ START_TEST(test_push_flow_large)
     check_field("large", "*waiting", 1);
     live_check("q");
 }
-END_TEST
 
 /* Jobs of other queues, and of spread ones, wait there until the flow has heard of them. */
-START_TEST(test_push_flow_wide)
+TEST(test_push_flow_wide)
 {
     struct later_new_job jobs[] = { { .type = "t", .step = "end", .after = "a,b", .queue = "q" },
                                     { .type = "t", .step = "a", .queue = "r" },
@@ -460,9 +449,8 @@ START_TEST(test_push_flow_wide)
     ck_assert_int_lt(later_push_flow(client, "q", "f", 0, jobs, 4, NULL, &err), 0);
     ck_assert_ptr_nonnull(strstr(err.text, "job 2: home: is not q"));
 }
-END_TEST
 
-START_TEST(test_push_flow_home)
+TEST(test_push_flow_home)
 {
     struct later_new_job job = { .type = "t", .flow = "f", .step = "a", .home = "h" };
     enum later_push_result result;
@@ -483,10 +471,9 @@ START_TEST(test_push_flow_home)
     ck_assert_int_lt(later_push(client, "q", &job, NULL, NULL, &err), 0);
     ck_assert_ptr_nonnull(strstr(err.text, "go with flow"));
 }
-END_TEST
 
 /* Nothing is pushed of a flow that cannot end, or that has a bad job. */
-START_TEST(test_push_flow_bad)
+TEST(test_push_flow_bad)
 {
     static const struct {
         struct later_new_job one, two;
@@ -522,9 +509,8 @@ START_TEST(test_push_flow_bad)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_int_eq(live_number("EXISTS later:{q}:jobs later:{q}:flow:f"), 0);
 }
-END_TEST
 
-START_TEST(test_push_into_flow)
+TEST(test_push_into_flow)
 {
     struct later_new_job jobs[] = { { .type = "t", .flow = "f", .step = "a" },
                                     { .type = "t", .id = "plain" },
@@ -558,10 +544,9 @@ START_TEST(test_push_into_flow)
     ck_assert_ptr_nonnull(strstr(err.text, "go with flow"));
     live_check("q");
 }
-END_TEST
 
 /* Scripts are gone, connections are gone: the next call does not notice. */
-START_TEST(test_push_full)
+TEST(test_push_full)
 {
     struct later_new_job jobs[] = { { .type = "t", .id = "c" },
                                     { .type = "t", .id = "a" },
@@ -585,10 +570,9 @@ START_TEST(test_push_full)
     ck_assert_int_eq(live_number("HGET later:{q}:stats refused"), 2);
     live_check("q");
 }
-END_TEST
 
 /* What Redis keeps of calls is a few small sets, each with an end. */
-START_TEST(test_push_is_remembered_in_little)
+TEST(test_push_is_remembered_in_little)
 {
     redisContext *redis = server_connect(&live_server);
     redisReply *sets;
@@ -607,9 +591,8 @@ START_TEST(test_push_is_remembered_in_little)
     redisFree(redis);
     live_check("q");
 }
-END_TEST
 
-START_TEST(test_push_survives)
+TEST(test_push_survives)
 {
     open_at(live_url, UNIT_PATIENT);
     for (int i = 0; i < 20; i++) {
@@ -623,7 +606,6 @@ START_TEST(test_push_survives)
     ck_assert_str_eq(live_string("HGET later:{q}:stats duplicate"), "");
     live_check("q");
 }
-END_TEST
 
 /* ---- a lost answer */
 
@@ -650,8 +632,10 @@ static void load_scripts(void)
     later_client_close(other);
 }
 
+LIVE_CASE("lost answers", set_up, tear_down);
+
 /* The job is there already, but it is this very call's: pushed, not known. */
-START_TEST(test_lost_answer)
+TEST(test_lost_answer)
 {
     struct later_new_job job = { .type = "t", .id = "a" };
     enum later_push_result result = LATER_IS_KNOWN;
@@ -667,10 +651,9 @@ START_TEST(test_lost_answer)
     ck_assert_str_eq(live_string("HGET later:{q}:stats duplicate"), "");
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 1);
 }
-END_TEST
 
 /* It is asked at most twice. Then the outcome is unknown, and the message says so. */
-START_TEST(test_lost_twice)
+TEST(test_lost_twice)
 {
     int lose = 9;
 
@@ -682,10 +665,9 @@ START_TEST(test_lost_twice)
     ck_assert_int_eq(lose, 7);
     ck_assert_int_eq(live_number("ZCARD later:{q}:ready"), 1);
 }
-END_TEST
 
 /* What may not be repeated is not. */
-START_TEST(test_not_repeated)
+TEST(test_not_repeated)
 {
     int lose = 1;
 
@@ -699,7 +681,6 @@ START_TEST(test_not_repeated)
     ck_assert_uint_eq(fake_called(fake, "EVALSHA"), 1);
     ck_assert_int_eq(live_held("q"), 1);
 }
-END_TEST
 
 /* ---- Redis is away, or refuses */
 
@@ -719,8 +700,10 @@ static double seconds_of_push(void)
     return later_clock() - from;
 }
 
+LIVE_CASE("refused", set_up, tear_down);
+
 /* A Redis that does not answer costs the timeout once, not once for each thing it is asked. */
-START_TEST(test_deaf)
+TEST(test_deaf)
 {
     double best = 100;
 
@@ -734,9 +717,8 @@ START_TEST(test_deaf)
     ck_assert_double_le(best, 0.3 + 0.05 * live_slowness());
     ck_assert_ptr_nonnull(strstr(err.text, "no connection in time"));
 }
-END_TEST
 
-START_TEST(test_nobody)
+TEST(test_nobody)
 {
     double best = 100;
 
@@ -747,7 +729,6 @@ START_TEST(test_nobody)
     ck_assert_str_eq(err.text, "cannot reach Redis at unix:/tmp/later-no-such-socket: "
                                "No such file or directory; is laterd, or that Redis, running?");
 }
-END_TEST
 
 /* ---- a Unix socket that a crowd wants: its line of connections is full */
 
@@ -782,7 +763,7 @@ static void *crowd_goes(void *arg)
     return NULL;
 }
 
-START_TEST(test_crowd)
+TEST(test_crowd)
 {
     char url[120];
     int listener, first;
@@ -804,7 +785,6 @@ START_TEST(test_crowd)
     close(first);
     close(listener);
 }
-END_TEST
 
 static void shake_and_say(struct fake_redis *f, void *arg)
 {
@@ -828,7 +808,7 @@ static void check_words(const char *words, enum later_code code, const char *tex
     fake = NULL;
 }
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
     check_words("-OOM command not allowed\r\n", LATER_E_REDIS,
                 "Redis refuses: OOM command not allowed");
@@ -842,7 +822,6 @@ START_TEST(test_refusals)
     check_words("-WRONGTYPE Operation\r\n", LATER_E_REDIS, "Redis refuses: WRONGTYPE Operation");
     check_words("-ODD \x1b[31mcolour\r\n", LATER_E_REDIS, "Redis refuses: ODD ?[31mcolour");
 }
-END_TEST
 
 static void wrong_password(struct fake_redis *f, void *arg)
 {
@@ -853,7 +832,7 @@ static void wrong_password(struct fake_redis *f, void *arg)
     }
 }
 
-START_TEST(test_wrong_password)
+TEST(test_wrong_password)
 {
     char path[] = "/tmp/later-password-XXXXXX";
     int fd = mkstemp(path);
@@ -871,7 +850,6 @@ START_TEST(test_wrong_password)
     ck_assert_ptr_null(strstr(err.text, "s3cret"));
     ck_assert_uint_eq(fake_called(fake, "AUTH"), 1);
 }
-END_TEST
 
 /* Scripts that say a word of which the client has never heard; then one that it knows. */
 static void say_strange(struct fake_redis *f, void *arg)
@@ -889,7 +867,7 @@ static void say_strange(struct fake_redis *f, void *arg)
     }
 }
 
-START_TEST(test_strange)
+TEST(test_strange)
 {
     static const char *const now[] = { "$5\r\nNOVEL\r\n", "*1\r\n$12\r\nEXISTS ready\r\n" };
     static const char *const join[] = { "*1\r\n$7\r\nNOVEL 1\r\n", "*0\r\n" };
@@ -904,7 +882,6 @@ START_TEST(test_strange)
     ck_assert_int_lt(later_push_flow(client, "q", "f", 0, &away, 1, NULL, &err), 0);
     ck_assert_int_eq(err.code, LATER_E_BUG);
 }
-END_TEST
 
 /* ---- calls */
 
@@ -919,7 +896,9 @@ static void count_names(struct fake_redis *f, void *arg)
     }
 }
 
-START_TEST(test_named_once_a_connection)
+LIVE_CASE("calls", set_up, tear_down);
+
+TEST(test_named_once_a_connection)
 {
     open_fake(count_names, NULL, UNIT_PATIENT);
     for (int i = 0; i < 3; i++)
@@ -930,10 +909,9 @@ START_TEST(test_named_once_a_connection)
     ck_assert_uint_eq(fake_called(fake, "SADD"), 2);
     ck_assert_uint_ge(fake_called(fake, "EVALSHA"), 4);
 }
-END_TEST
 
 /* BLPOP's own wait comes on top of the client's time. */
-START_TEST(test_wait_in_redis)
+TEST(test_wait_in_redis)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -950,7 +928,6 @@ START_TEST(test_wait_in_redis)
     later_reply_free(reply);
     ck_assert_double_ge(later_clock() - from, 2.3); /* which is more than the time for an answer */
 }
-END_TEST
 
 static void count_answer(void *arg, struct later_answer *answer)
 {
@@ -980,7 +957,7 @@ static void five_then_hush(struct fake_redis *f, void *arg)
     fake_wait_closed(f);
 }
 
-START_TEST(test_begin_drain_abort)
+TEST(test_begin_drain_abort)
 {
     int counts[4] = { 0 };
 
@@ -995,39 +972,3 @@ START_TEST(test_begin_drain_abort)
     ck_assert_int_lt(later_call_drain(client, 0, &err), 0);
     ck_assert_ptr_nonnull(strstr(err.text, "given up"));
 }
-END_TEST
-
-#define ADD(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *opening(void)
-{
-    return ADD("opening", test_open_refused, test_open_by_environment);
-}
-
-static TCase *pushing(void)
-{
-    return ADD("pushing", test_push, test_push_text, test_document_max, test_push_later,
-               test_push_unique, test_push_expires_in, test_push_debounced, test_push_again,
-               test_push_document, test_push_bad_data, test_push_many, test_push_full,
-               test_push_survives, test_push_is_remembered_in_little, test_push_flow,
-               test_push_flow_large, test_push_flow_wide, test_push_flow_home, test_push_flow_bad,
-               test_push_into_flow);
-}
-
-static TCase *lost(void)
-{
-    return ADD("lost answers", test_lost_answer, test_lost_twice, test_not_repeated);
-}
-
-static TCase *refused(void)
-{
-    return ADD("refused", test_deaf, test_nobody, test_crowd, test_refusals, test_strange,
-               test_wrong_password);
-}
-
-static TCase *calls(void)
-{
-    return ADD("calls", test_named_once_a_connection, test_wait_in_redis, test_begin_drain_abort);
-}
-
-UNIT_MAIN("client", opening, pushing, lost, refused, calls)

@@ -39,7 +39,9 @@ static int set(const struct later_new_schedule *schedule)
     return changed;
 }
 
-START_TEST(a_plain_one)
+LIVE_CASE("client_cron", set_up, tear_down);
+
+TEST(a_plain_one)
 {
     struct later_new_schedule schedule = report();
 
@@ -55,10 +57,9 @@ START_TEST(a_plain_one)
     ck_assert_double_eq(fmod(live_score("q", "cron", "report"), 86400), 4 * 3600);
     ck_assert_int_eq(live_number("ZCARD later:{q}:cron"), 1);
 }
-END_TEST
 
 /* As doc/protocol.md says that it is written. */
-START_TEST(with_all_that_there_is)
+TEST(with_all_that_there_is)
 {
     struct later_new_schedule schedule = report();
 
@@ -85,7 +86,6 @@ START_TEST(with_all_that_there_is)
         "\"payload\":{\"full\":true}}");
     ck_assert_double_gt(live_score("q", "cron", "report"), 2e9);
 }
-END_TEST
 
 /* Returns the error's text, with its code. */
 static const char *refused(const struct later_new_schedule *schedule, enum later_code code)
@@ -103,7 +103,7 @@ static const char *refused(const struct later_new_schedule *schedule, enum later
         ck_assert_msg(strstr(refused(&schedule, code), words), "%s", err.text);                    \
     } while (0)
 
-START_TEST(bad_ones)
+TEST(bad_ones)
 {
     REFUSED(LATER_E_DATA, "name: ", schedule.name = NULL);
     REFUSED(LATER_E_DATA, "name: ", schedule.name = "a b");
@@ -128,9 +128,8 @@ START_TEST(bad_ones)
     REFUSED(LATER_E_DATA, "", schedule.job.payload = "{");
     ck_assert_int_eq(live_number("EXISTS later:{q}:crontab later:queues"), 0);
 }
-END_TEST
 
-START_TEST(in_no_queue)
+TEST(in_no_queue)
 {
     struct later_new_schedule schedule = report();
     struct later_schedules list;
@@ -141,9 +140,8 @@ START_TEST(in_no_queue)
     ck_assert_int_eq(later_cron_list(client, "q/1", &list, &err), -1);
     ck_assert_ptr_null(list.schedules);
 }
-END_TEST
 
-START_TEST(deleted)
+TEST(deleted)
 {
     struct later_new_schedule schedule = report();
     int had = -1;
@@ -157,9 +155,8 @@ START_TEST(deleted)
     ck_assert_int_eq(later_cron_delete(client, "q", "a b", &had, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_DATA);
 }
-END_TEST
 
-START_TEST(listed)
+TEST(listed)
 {
     struct later_new_schedule schedule = report();
     struct later_schedules list;
@@ -191,10 +188,9 @@ START_TEST(listed)
     later_schedules_free(&list);
     ck_assert_uint_eq(list.count, 0);
 }
-END_TEST
 
 /* More than an answer of Redis has. */
-START_TEST(many)
+TEST(many)
 {
     struct later_new_schedule schedule = report();
     struct later_schedules list;
@@ -209,9 +205,8 @@ START_TEST(many)
     ck_assert_uint_eq(list.count, 501);
     later_schedules_free(&list);
 }
-END_TEST
 
-START_TEST(redis_is_away)
+TEST(redis_is_away)
 {
     struct later_new_schedule schedule = report();
     struct later_client *other = later_client_open("unix:/nowhere", &err);
@@ -226,16 +221,3 @@ START_TEST(redis_is_away)
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     later_client_close(other);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    const TTest *const tests[] = {
-        a_plain_one, with_all_that_there_is, bad_ones, in_no_queue, deleted, listed,
-        many,        redis_is_away,          NULL
-    };
-
-    return live_case("client_cron", set_up, tear_down, tests);
-}
-
-UNIT_MAIN("client_cron", all)

@@ -167,7 +167,9 @@ static void told_in_vain(const char *text)
     ck_assert_msg(strstr(rig.told[2].text, text) != NULL, "%s", rig.told[2].text);
 }
 
-START_TEST(test_each_to_its_node)
+CASE("cluster", begin, finish);
+
+TEST(test_each_to_its_node)
 {
     up();
     ck_assert_int_eq(rig.ups, 1);
@@ -184,9 +186,8 @@ START_TEST(test_each_to_its_node)
     ck_assert_int_eq(rig.ups, 1);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
-START_TEST(test_moved)
+TEST(test_moved)
 {
     a.answers[0] = moved_to_b;
     up();
@@ -203,9 +204,8 @@ START_TEST(test_moved)
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 2);
     ck_assert_uint_eq(fake_called(rig.fake, "ECHO"), 2);
 }
-END_TEST
 
-START_TEST(test_round_and_round)
+TEST(test_round_and_round)
 {
     for (int i = 0; i < ANSWERS; i++) {
         a.answers[i] = moved_to_b;
@@ -218,9 +218,8 @@ START_TEST(test_round_and_round)
     ck_assert_int_eq(rig.told[2].remedy, LATER_REMEDY_REROUTE);
     ck_assert_uint_le(fake_called(rig.fake, "ECHO") + fake_called(node_b, "ECHO"), 17);
 }
-END_TEST
 
-START_TEST(test_ask)
+TEST(test_ask)
 {
     a.answers[0] = a.answers[1] = ask_b;
     up();
@@ -237,9 +236,8 @@ START_TEST(test_ask)
     RIG_UNTIL(rig.answers == 3);
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 2);
 }
-END_TEST
 
-START_TEST(test_waited_for)
+TEST(test_waited_for)
 {
     a.answers[0] = "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
     a.answers[1] = "-CLUSTERDOWN Hash slot not served\r\n";
@@ -250,9 +248,8 @@ START_TEST(test_waited_for)
     rig_answered(2, 2);
     ck_assert_uint_eq(fake_called(rig.fake, "ECHO"), 4);
 }
-END_TEST
 
-START_TEST(test_waited_for_in_vain)
+TEST(test_waited_for_in_vain)
 {
     for (int i = 0; i < ANSWERS; i++)
         a.answers[i] = "-CLUSTERDOWN The cluster is down\r\n";
@@ -261,9 +258,8 @@ START_TEST(test_waited_for_in_vain)
     told_in_vain("CLUSTERDOWN The cluster is down");
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
-START_TEST(test_other_errors_are_answers)
+TEST(test_other_errors_are_answers)
 {
     a.answers[0] = "-ERR no\r\n";
     up();
@@ -271,11 +267,10 @@ START_TEST(test_other_errors_are_answers)
     RIG_UNTIL(ANSWERED(2));
     rig_refused(2, LATER_REMEDY_ABANDON, "ERR no");
 }
-END_TEST
 
 /* What was on its way to the node is UNKNOWN and is not sent again. B's commands are not
  * affected. */
-START_TEST(test_a_node_is_lost)
+TEST(test_a_node_is_lost)
 {
     a.answers[0] = "cut";
     up();
@@ -292,9 +287,8 @@ START_TEST(test_a_node_is_lost)
     rig_answered(3, 3);
     ck_assert_uint_eq(fake_called(rig.fake, "ECHO"), 2);
 }
-END_TEST
 
-START_TEST(test_silence)
+TEST(test_silence)
 {
     a.answers[0] = "deaf";
     up();
@@ -305,10 +299,9 @@ START_TEST(test_silence)
     RIG_UNTIL(ANSWERED(2));
     ck_assert_int_eq(rig.told[2].outcome, LATER_UNKNOWN);
 }
-END_TEST
 
 /* Nobody is at A's address any more; B says that it has A's slots now. */
-START_TEST(test_a_node_is_gone)
+TEST(test_a_node_is_gone)
 {
     up();
     rig_send(1, "ECHO", LATER_NO_SCRIPT, 5);
@@ -323,10 +316,9 @@ START_TEST(test_a_node_is_gone)
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 2);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
 /* While no node has its slots, a command waits. In the end nothing has happened to it. */
-START_TEST(test_a_node_is_away)
+TEST(test_a_node_is_away)
 {
     up();
     rig_send(1, "ECHO", LATER_NO_SCRIPT, 5);
@@ -341,9 +333,8 @@ START_TEST(test_a_node_is_away)
     ck_assert_int_eq(rig.told[2].outcome, LATER_UNSENT);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
-START_TEST(test_all_are_away)
+TEST(test_all_are_away)
 {
     up();
     rig_send(1, "ECHO", LATER_NO_SCRIPT, 5);
@@ -359,9 +350,8 @@ START_TEST(test_all_are_away)
     RIG_UNTIL(rig.downs == 2);
     ck_assert_int_eq(rig.ups, 1);
 }
-END_TEST
 
-START_TEST(test_no_cluster)
+TEST(test_no_cluster)
 {
     strcpy(a.slots, "-ERR This instance has cluster support disabled\r\n");
     /* Who stands still for half a second is given up before any node was asked. */
@@ -374,9 +364,8 @@ START_TEST(test_no_cluster)
     ck_assert_msg(strstr(rig.why, "cluster support disabled") != NULL, "%s", rig.why);
     ck_assert_int_eq(rig.ups, 0);
 }
-END_TEST
 
-START_TEST(test_a_newer_version)
+TEST(test_a_newer_version)
 {
     later_redis_free(rig.redis);
     rig.options.protocol = "later:protocol";
@@ -396,9 +385,8 @@ START_TEST(test_a_newer_version)
     up();
     ck_assert(!later_redis_other_protocol(rig.redis));
 }
-END_TEST
 
-START_TEST(test_given_up)
+TEST(test_given_up)
 {
     a.answers[0] = b.answers[0] = "deaf";
     up();
@@ -413,7 +401,6 @@ START_TEST(test_given_up)
     rig_broke(4, LATER_UNSENT, "enough");
     ck_assert_int_eq(rig.downs, 1);
 }
-END_TEST
 
 /* ---- the same, more exactly */
 
@@ -434,8 +421,10 @@ static void in_order(int number)
     *last = number;
 }
 
+CASE("exactly", begin, finish);
+
 /* Also those that were sent before the node was connected. */
-START_TEST(test_order)
+TEST(test_order)
 {
     up();
     rig.then = in_order;
@@ -447,7 +436,6 @@ START_TEST(test_order)
     ck_assert_uint_gt(fake_called(rig.fake, "ECHO"), 50);
     ck_assert_uint_gt(fake_called(node_b, "ECHO"), 50);
 }
-END_TEST
 
 static void echo_more(int number)
 {
@@ -455,7 +443,7 @@ static void echo_more(int number)
         echo(number + 10);
 }
 
-START_TEST(test_from_inside_answers)
+TEST(test_from_inside_answers)
 {
     up();
     rig.then = echo_more;
@@ -465,10 +453,9 @@ START_TEST(test_from_inside_answers)
     for (int i = 10; i < 60; i++)
         rig_answered(i, i);
 }
-END_TEST
 
 /* A connection with nothing to do sleeps. */
-START_TEST(test_idle)
+TEST(test_idle)
 {
     up();
     echo(1);
@@ -476,10 +463,9 @@ START_TEST(test_idle)
     RIG_UNTIL(rig.answers == 2);
     RIG_UNTIL(isinf(later_redis_deadline(rig.redis)));
 }
-END_TEST
 
 /* Two nodes learn of a move one after the other. */
-START_TEST(test_round_a_while)
+TEST(test_round_a_while)
 {
     for (int i = 0; i < 5; i++) {
         a.answers[i] = moved_to_b;
@@ -490,11 +476,10 @@ START_TEST(test_round_a_while)
     RIG_UNTIL(ANSWERED(2));
     rig_answered(2, 2);
 }
-END_TEST
 
 /* While its keys move, a command whose keys are nowhere yet goes back and forth until its time is
  * over. */
-START_TEST(test_ask_and_try_again)
+TEST(test_ask_and_try_again)
 {
     for (int i = 0; i < 20; i++) {
         a.answers[i] = ask_b;
@@ -507,9 +492,8 @@ START_TEST(test_ask_and_try_again)
     ck_assert_uint_eq(atomic_load(&b.asking), 20);
     ck_assert_uint_eq(fake_called(rig.fake, "ECHO"), 21);
 }
-END_TEST
 
-START_TEST(test_tried_again_in_time)
+TEST(test_tried_again_in_time)
 {
     double start;
 
@@ -522,10 +506,9 @@ START_TEST(test_tried_again_in_time)
     ck_assert(rig.told[2].at - start < 0.5 + 3 * rig_slowness());
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
 /* A master that became a replica. */
-START_TEST(test_no_master_any_more)
+TEST(test_no_master_any_more)
 {
     for (int i = 3; i < ANSWERS; i++)
         a.answers[i] = "-READONLY You can't write against a read only replica.\r\n";
@@ -539,10 +522,9 @@ START_TEST(test_no_master_any_more)
     rig_answered(2, 2);
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 1);
 }
-END_TEST
 
 /* The new master does not have the script yet. */
-START_TEST(test_no_script)
+TEST(test_no_script)
 {
     a.answers[0] = moved_to_b;
     b.answers[0] = "-NOSCRIPT No matching script. Please use EVAL.\r\n";
@@ -555,11 +537,10 @@ START_TEST(test_no_script)
     ck_assert_uint_eq(fake_called(node_b, "SCRIPT"), 1);
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 2);
 }
-END_TEST
 
 /* Its last try is close to its deadline: that is not the end of the connection, on which others
  * wait. */
-START_TEST(test_late_try)
+TEST(test_late_try)
 {
     a.answers[0] = a.answers[1] = a.answers[2] =
         "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
@@ -572,10 +553,9 @@ START_TEST(test_late_try)
     ck_assert_int_eq(rig.ups, 1);
     ck_assert_uint_eq(fake_accepted(rig.fake), 1);
 }
-END_TEST
 
 /* Nobody waits for it with a command; `up` tells those who lost one. */
-START_TEST(test_a_node_is_looked_for)
+TEST(test_a_node_is_looked_for)
 {
     b.answers[0] = "cut";
     up();
@@ -590,10 +570,9 @@ START_TEST(test_a_node_is_looked_for)
     ck_assert_int_eq(rig.told[1].times, 1);
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 2);
 }
-END_TEST
 
 /* A node that was never reached. It is tried, and the others are asked, until one has its slots. */
-START_TEST(test_never_there)
+TEST(test_never_there)
 {
     share_between(8191, fake_port(rig.fake), 1);
     up();
@@ -608,9 +587,8 @@ START_TEST(test_never_there)
     ck_assert_int_eq(rig.ups, 2);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
-START_TEST(test_never_there_in_time)
+TEST(test_never_there_in_time)
 {
     double start;
 
@@ -629,7 +607,6 @@ START_TEST(test_never_there_in_time)
     RIG_UNTIL(rig.ups == 2);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
 /* Returns how long they take. */
 static double fifty_answers(void)
@@ -647,7 +624,7 @@ static double fifty_answers(void)
 
 /* Waiting for one node holds up no other: fifty answers, one after another, in the time of a few
  * pauses between tries of the first. */
-START_TEST(test_holds_up_nobody)
+TEST(test_holds_up_nobody)
 {
     double best = 100;
     int rounds = 0;
@@ -661,10 +638,9 @@ START_TEST(test_holds_up_nobody)
     ck_assert_int_eq(rig.answers, 50 * rounds);
     ck_assert(best < 1 * rig_slowness());
 }
-END_TEST
 
 /* The node that we are connected to is cut off from the others, so those are asked too. */
-START_TEST(test_doubt)
+TEST(test_doubt)
 {
     char url[100];
     struct later_error err;
@@ -687,10 +663,9 @@ START_TEST(test_doubt)
     rig_answered(2, 2);
     ck_assert_uint_eq(fake_called(node_b, "ECHO"), 1);
 }
-END_TEST
 
 /* Subscriptions at a node that is gone must be made again: `up` says so. */
-START_TEST(test_subscriber)
+TEST(test_subscriber)
 {
     a.answers[0] = "*3\r\n$9\r\nsubscribe\r\n$1\r\n7\r\n:1\r\n";
     a.answers[1] = "cut";
@@ -703,11 +678,12 @@ START_TEST(test_subscriber)
     RIG_UNTIL(rig.ups >= 2);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
 /* ---- the URL */
 
-START_TEST(test_urls)
+CASE("urls", NULL, NULL);
+
+TEST(test_urls)
 {
     static const struct {
         const char *url, *user, *hosts[3], *ports[3];
@@ -743,9 +719,8 @@ START_TEST(test_urls)
     ck_assert(!address.cluster);
     ck_assert_uint_eq(later_address_hosts(&address), 0);
 }
-END_TEST
 
-START_TEST(test_bad_urls)
+TEST(test_bad_urls)
 {
     static const char *const urls[] = {
         "cluster://",
@@ -770,29 +745,3 @@ START_TEST(test_bad_urls)
         ck_assert_int_eq(err.code, LATER_E_USAGE);
     }
 }
-END_TEST
-
-static TCase *urls(void)
-{
-    return UNIT_CASE("urls", NULL, NULL, test_urls, test_bad_urls);
-}
-
-static TCase *exactly(void)
-{
-    return UNIT_CASE("exactly", begin, finish, test_order, test_from_inside_answers, test_idle,
-                     test_round_a_while, test_ask_and_try_again, test_tried_again_in_time,
-                     test_no_master_any_more, test_no_script, test_late_try,
-                     test_a_node_is_looked_for, test_never_there, test_never_there_in_time,
-                     test_holds_up_nobody, test_doubt, test_subscriber);
-}
-
-static TCase *cluster(void)
-{
-    return UNIT_CASE("cluster", begin, finish, test_each_to_its_node, test_moved,
-                     test_round_and_round, test_ask, test_waited_for, test_waited_for_in_vain,
-                     test_other_errors_are_answers, test_a_node_is_lost, test_silence,
-                     test_a_node_is_gone, test_a_node_is_away, test_all_are_away, test_no_cluster,
-                     test_a_newer_version, test_given_up);
-}
-
-UNIT_MAIN("cluster", urls, cluster, exactly)

@@ -30,7 +30,9 @@ static void check_bytes(const char *expected, size_t len)
 
 #define CHECK(text) check_bytes(text, sizeof(text) - 1)
 
-START_TEST(test_words)
+CASE("bytes", set_up, tear_down);
+
+TEST(test_words)
 {
     later_command_begin(&cmd, 3);
     later_command_text(&cmd, "SET");
@@ -38,9 +40,8 @@ START_TEST(test_words)
     later_command_bytes(&cmd, "a\0b\r\nc", 6);
     CHECK("*3\r\n$3\r\nSET\r\n$11\r\nlater:{q}:x\r\n$6\r\na\0b\r\nc\r\n");
 }
-END_TEST
 
-START_TEST(test_numbers)
+TEST(test_numbers)
 {
     later_command_begin(&cmd, 5);
     later_command_text(&cmd, "");
@@ -51,26 +52,23 @@ START_TEST(test_numbers)
     CHECK("*5\r\n$0\r\n\r\n$1\r\n0\r\n$2\r\n-1\r\n$19\r\n9223372036854775807\r\n"
           "$20\r\n-9223372036854775808\r\n");
 }
-END_TEST
 
-START_TEST(test_said_at_once)
+TEST(test_said_at_once)
 {
     later_command_say(&cmd, "ZRANGE %s -1 %d LIMIT %ju %f", "a b%s", -7, UINTMAX_C(500), 1.5);
     CHECK("*7\r\n$6\r\nZRANGE\r\n$5\r\na b%s\r\n$2\r\n-1\r\n$2\r\n-7\r\n$5\r\nLIMIT\r\n"
           "$3\r\n500\r\n$8\r\n1.500000\r\n");
 }
-END_TEST
 
-START_TEST(test_pair)
+TEST(test_pair)
 {
     later_command_begin(&cmd, 2);
     later_command_pair(&cmd, "0123456789abcdef:", 17, "id", 2);
     later_command_pair(&cmd, "", 0, "", 0);
     CHECK("*2\r\n$19\r\n0123456789abcdef:id\r\n$0\r\n\r\n");
 }
-END_TEST
 
-START_TEST(test_several_in_one_buffer)
+TEST(test_several_in_one_buffer)
 {
     later_command_begin(&cmd, 1);
     later_command_text(&cmd, "PING");
@@ -80,10 +78,9 @@ START_TEST(test_several_in_one_buffer)
     CHECK("*1\r\n$4\r\nPING\r\n*10\r\n$1\r\n0\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n"
           "$1\r\n5\r\n$1\r\n6\r\n$1\r\n7\r\n$1\r\n8\r\n$1\r\n9\r\n");
 }
-END_TEST
 
 /* An argument of 1 MiB, and 2,002 arguments. */
-START_TEST(test_large)
+TEST(test_large)
 {
     size_t len = 1048576;
     char *bytes = malloc(len);
@@ -102,7 +99,6 @@ START_TEST(test_large)
     ck_assert_mem_eq(cmd.data + cmd.len - 9, "\r\n$1\r\ny\r\n", 9);
     free(bytes);
 }
-END_TEST
 
 static void check_seconds(void)
 {
@@ -139,21 +135,21 @@ static void check_seconds(void)
     CHECK("*1\r\n$8\r\n1.250000\r\n");
 }
 
-START_TEST(test_seconds)
+TEST(test_seconds)
 {
     check_seconds();
 }
-END_TEST
 
-START_TEST(test_seconds_in_a_locale)
+TEST(test_seconds_in_a_locale)
 {
     ck_assert(comma_begin());
     check_seconds();
     comma_end();
 }
-END_TEST
 
-START_TEST(test_too_few)
+CASE("faults", set_up, tear_down);
+
+TEST(test_too_few)
 {
     ck_assert(!later_command_ready(&cmd)); /* nothing at all */
     later_command_begin(&cmd, 2);
@@ -163,9 +159,8 @@ START_TEST(test_too_few)
     later_command_text(&cmd, "PING");
     ck_assert(!later_command_ready(&cmd));
 }
-END_TEST
 
-START_TEST(test_too_many)
+TEST(test_too_many)
 {
     later_command_begin(&cmd, 1);
     later_command_text(&cmd, "PING");
@@ -174,18 +169,3 @@ START_TEST(test_too_many)
     later_command_text(&cmd, "and more"); /* still no harm */
     ck_assert(!later_command_ready(&cmd));
 }
-END_TEST
-
-static TCase *bytes(void)
-{
-    return UNIT_CASE("bytes", set_up, tear_down, test_words, test_numbers, test_said_at_once,
-                     test_pair, test_several_in_one_buffer, test_large, test_seconds,
-                     test_seconds_in_a_locale);
-}
-
-static TCase *faults(void)
-{
-    return UNIT_CASE("faults", set_up, tear_down, test_too_few, test_too_many);
-}
-
-UNIT_MAIN("command", bytes, faults)

@@ -59,14 +59,15 @@ static void assert_defaults(const struct config *c)
     ck_assert_uint_ge(c->pools->workers, 1);
 }
 
-START_TEST(empty_file_is_the_defaults)
+CASE("defaults", config_files_begin, config_files_end);
+
+TEST(empty_file_is_the_defaults)
 {
     assert_defaults(config_of(""));
     assert_defaults(config_of("# nothing\n/* at all */\n"));
 }
-END_TEST
 
-START_TEST(no_file_is_the_defaults)
+TEST(no_file_is_the_defaults)
 {
     struct config *config;
 
@@ -77,15 +78,13 @@ START_TEST(no_file_is_the_defaults)
     assert_defaults(config);
     config_free(config);
 }
-END_TEST
 
-START_TEST(missing_file_that_was_asked_for)
+TEST(missing_file_that_was_asked_for)
 {
     config_refused("nothere.conf", "%s/nothere.conf: No such file or directory");
 }
-END_TEST
 
-START_TEST(no_workers_are_the_cores_we_may_use)
+TEST(no_workers_are_the_cores_we_may_use)
 {
     cpu_set_t set, one;
     size_t core = 0;
@@ -101,18 +100,12 @@ START_TEST(no_workers_are_the_cores_we_may_use)
     ck_assert_uint_eq(config_of("workers = 7;")->pools->workers, 7);
     ck_assert_int_eq(sched_setaffinity(0, sizeof set, &set), 0);
 }
-END_TEST
-
-static TCase *defaults(void)
-{
-    return UNIT_CASE("defaults", config_files_begin, config_files_end, empty_file_is_the_defaults,
-                     no_file_is_the_defaults, missing_file_that_was_asked_for,
-                     no_workers_are_the_cores_we_may_use);
-}
 
 /* ---- numbers, strings, words */
 
-START_TEST(seconds_whole_or_not)
+CASE("values", config_files_begin, config_files_end);
+
+TEST(seconds_whole_or_not)
 {
     const struct config *c = config_of("lease = 45; timeout = 2.5; grace = 0; drain = 1.5e2;\n"
                                        "retry = { base = .5; max = 60.; jitter = 1; };");
@@ -125,9 +118,8 @@ START_TEST(seconds_whole_or_not)
     assert_real(c->backoff.max, 60);
     assert_real(c->backoff.jitter, 1);
 }
-END_TEST
 
-START_TEST(numbers_as_they_are_written)
+TEST(numbers_as_they_are_written)
 {
     const struct config *c =
         config_of("events = 0x10; crash_max = 08; workers = +3;\n"
@@ -145,9 +137,8 @@ START_TEST(numbers_as_they_are_written)
     assert_real(c->recycle.age, 315360000);
     ck_assert_uint_eq(c->document_max, 67108864);
 }
-END_TEST
 
-START_TEST(range_ends_are_in_it)
+TEST(range_ends_are_in_it)
 {
     const struct config *c =
         config_of("lease = 1; timeout = 0.05; grace = 3600; drain = -0.0; events = 10000;\n"
@@ -169,10 +160,9 @@ START_TEST(range_ends_are_in_it)
     ck_assert_uint_eq(c->limits->max, 1000000);
     assert_real(c->limits->per, 0.001);
 }
-END_TEST
 
 /* Numbers in comments, strings and names must not be taken for values. */
-START_TEST(numbers_where_none_are_meant)
+TEST(numbers_where_none_are_meant)
 {
     const struct config *c =
         config_of("# 4294967296 \" /*\n/* 17 \" \n # 99999999999999999999 */ lease = 40; // 1e999\n"
@@ -188,9 +178,8 @@ START_TEST(numbers_where_none_are_meant)
     ck_assert_str_eq(c->plugins.config[2].value, "-6");
     ck_assert_str_eq(c->plugins.config[3].value, "7");
 }
-END_TEST
 
-START_TEST(urls)
+TEST(urls)
 {
     static const char *const good[] = {
         "embedded",
@@ -211,18 +200,16 @@ START_TEST(urls)
         ck_assert_str_eq(config_of(text)->redis.url, good[i]);
     }
 }
-END_TEST
 
-START_TEST(a_refused_url_shows_no_password)
+TEST(a_refused_url_shows_no_password)
 {
     config_put("laterd.conf", "redis = { url = \"redis://me:hunter2@ho st\"; };");
     ck_assert_ptr_null(config_load(config_path("laterd.conf"), &config_err));
     ck_assert_ptr_null(strstr(config_err.text, "hunter2"));
     ck_assert_ptr_nonnull(strstr(config_err.text, "password_file"));
 }
-END_TEST
 
-START_TEST(words)
+TEST(words)
 {
     const struct config *c = config_of("log = { level = \"error\"; format = \"json\"; };");
 
@@ -232,18 +219,12 @@ START_TEST(words)
     ck_assert_int_eq(c->log.level, CONFIG_LOG_DEBUG);
     ck_assert(!c->log.json);
 }
-END_TEST
-
-static TCase *values(void)
-{
-    return UNIT_CASE("values", config_files_begin, config_files_end, seconds_whole_or_not,
-                     numbers_as_they_are_written, range_ends_are_in_it,
-                     numbers_where_none_are_meant, urls, a_refused_url_shows_no_password, words);
-}
 
 /* ---- two configurations */
 
-START_TEST(what_cannot_change_while_running)
+CASE("pairs", config_files_begin, config_files_end);
+
+TEST(what_cannot_change_while_running)
 {
     static const struct {
         const char *text, *difference;
@@ -270,12 +251,3 @@ START_TEST(what_cannot_change_while_running)
     config_free(old);
     config_free(NULL);
 }
-END_TEST
-
-static TCase *pairs(void)
-{
-    return UNIT_CASE("pairs", config_files_begin, config_files_end,
-                     what_cannot_change_while_running);
-}
-
-UNIT_MAIN("config", defaults, values, pairs)

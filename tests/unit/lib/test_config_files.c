@@ -12,7 +12,9 @@
 
 /* ---- @include and conf.d */
 
-START_TEST(include_is_relative_to_the_file)
+CASE("places", config_files_begin, config_files_end);
+
+TEST(include_is_relative_to_the_file)
 {
     config_put("etc/laterd.conf", "@include \"sub/common.conf\"\ntimeout = 5;\n"
                                   "retry = {\n  @include \"sub/retry.conf\"\n};\n");
@@ -29,9 +31,8 @@ START_TEST(include_is_relative_to_the_file)
     ck_assert_str_eq(config_err.text, ""); /* a path without a directory does as well */
     ck_assert_int_eq(chdir("/"), 0);
 }
-END_TEST
 
-START_TEST(include_of_an_absolute_path)
+TEST(include_of_an_absolute_path)
 {
     char text[600];
 
@@ -40,10 +41,9 @@ START_TEST(include_of_an_absolute_path)
     config_put("etc/laterd.conf", text);
     ck_assert_double_eq(config_get("etc/laterd.conf")->lease, 44);
 }
-END_TEST
 
 /* The rest of a line after a directive counts, and later lines keep their numbers. */
-START_TEST(include_and_what_follows_it)
+TEST(include_and_what_follows_it)
 {
     config_put("laterd.conf", "  @include \"a.inc\" @include \"b.inc\" grace = 3; # x\n"
                               "@include \"empty.inc\"\n/*\n*/ retry = {\n@include \"c.inc\"\n};\n"
@@ -61,17 +61,15 @@ START_TEST(include_and_what_follows_it)
     config_refused("laterd.conf", "%s/a.inc:1: timeout: a string is given; a number, 0.05 to "
                                   "604800 seconds, is wanted");
 }
-END_TEST
 
-START_TEST(include_of_itself)
+TEST(include_of_itself)
 {
     config_put("laterd.conf", "lease = 3;\n@include \"laterd.conf\"\n");
     config_refused("laterd.conf", "%s/laterd.conf:2: more than 1000 files, or @include goes deeper "
                                   "than 10; does one include itself?");
 }
-END_TEST
 
-START_TEST(include_ten_deep)
+TEST(include_ten_deep)
 {
     char name[20], text[60];
 
@@ -84,9 +82,8 @@ START_TEST(include_ten_deep)
     config_refused("0.conf", "%s/10.conf:2: more than 1000 files, or @include goes deeper than 10; "
                              "does one include itself?");
 }
-END_TEST
 
-START_TEST(include_of_too_much)
+TEST(include_of_too_much)
 {
     static char text[700000];
 
@@ -97,9 +94,8 @@ START_TEST(include_of_too_much)
                    "%s/blank.inc:1: more than 1 MiB with all that is included; is it "
                    "the right file?");
 }
-END_TEST
 
-START_TEST(conf_d_in_order_of_names)
+TEST(conf_d_in_order_of_names)
 {
     const struct config *c;
 
@@ -121,18 +117,16 @@ START_TEST(conf_d_in_order_of_names)
     ck_assert_uint_eq(c->pools->queue_count, 1);
     ck_assert_str_eq(c->pools->queues->name, "c");
 }
-END_TEST
 
-START_TEST(conf_d_faults_name_their_file)
+TEST(conf_d_faults_name_their_file)
 {
     config_put("laterd.conf", "lease = 10;\n");
     config_put("conf.d/x.conf", "\n@include \"y.inc\"\n"); /* relative to conf.d */
     config_put("conf.d/y.inc", "\n\nlease = 0;\n");
     config_refused("laterd.conf", "%s/conf.d/y.inc:3: lease: 0 is too short; 1 to 3600 seconds");
 }
-END_TEST
 
-START_TEST(a_list_replaces_the_one_before)
+TEST(a_list_replaces_the_one_before)
 {
     const struct config *c;
 
@@ -149,9 +143,8 @@ START_TEST(a_list_replaces_the_one_before)
     ck_assert_str_eq(c->plugins.load[0], "z");
     ck_assert_ptr_null(c->plugins.load[1]);
 }
-END_TEST
 
-START_TEST(types_add_up)
+TEST(types_add_up)
 {
     const struct config *c;
 
@@ -166,9 +159,8 @@ START_TEST(types_add_up)
     ck_assert_double_eq(config_type_find(c, "b")->timeout, 4); /* the whole entry is replaced */
     ck_assert_uint_eq(config_type_find(c, "b")->max_attempts, 25);
 }
-END_TEST
 
-START_TEST(plugin_values_add_up)
+TEST(plugin_values_add_up)
 {
     static const char *const expected[] = { "m.g.a=1", "m.g.b=3", "m.l.0=9", "m.s.t=7", "m.u=8",
                                             "m.v.b=2", "m.w=5",   "n.k=5",   "n.x=2" };
@@ -194,9 +186,8 @@ START_TEST(plugin_values_add_up)
     ck_assert_str_eq(c->plugins.config[1].file, config_path("conf.d/a.conf"));
     ck_assert_uint_eq(c->plugins.config[1].line, 2);
 }
-END_TEST
 
-START_TEST(pools_in_one_file_and_queues_in_another)
+TEST(pools_in_one_file_and_queues_in_another)
 {
     config_put("laterd.conf", "\nworkers = 3;\n");
     config_put("conf.d/a.conf", "pools = ( { name = \"a\"; queues = ( { name = \"q\"; } ); } );\n");
@@ -204,21 +195,12 @@ START_TEST(pools_in_one_file_and_queues_in_another)
     ck_assert_ptr_nonnull(strstr(config_err.text, "/conf.d/a.conf:1: pools: given beside workers"));
     ck_assert_ptr_nonnull(strstr(config_err.text, "/laterd.conf:2); one or the other"));
 }
-END_TEST
-
-static TCase *places(void)
-{
-    return UNIT_CASE("places", config_files_begin, config_files_end,
-                     include_is_relative_to_the_file, include_of_an_absolute_path,
-                     include_and_what_follows_it, include_of_itself, include_ten_deep,
-                     include_of_too_much, conf_d_in_order_of_names, conf_d_faults_name_their_file,
-                     a_list_replaces_the_one_before, types_add_up, plugin_values_add_up,
-                     pools_in_one_file_and_queues_in_another);
-}
 
 /* ---- modes and kinds of files */
 
-START_TEST(files_that_everyone_may_write)
+CASE("kinds", config_files_begin, config_files_end);
+
+TEST(files_that_everyone_may_write)
 {
     config_put("laterd.conf", "lease = 30;\n@include \"part.inc\"\n");
     config_put("part.inc", "timeout = 30;");
@@ -240,9 +222,8 @@ START_TEST(files_that_everyone_may_write)
     chmod(config_path("conf.d"), 0755);
     config_get("laterd.conf");
 }
-END_TEST
 
-START_TEST(things_that_are_no_text_files)
+TEST(things_that_are_no_text_files)
 {
     FILE *file;
 
@@ -257,10 +238,9 @@ START_TEST(things_that_are_no_text_files)
     ck_assert_int_eq(truncate(config_path("large"), 1024 * 1024 + 1), 0);
     config_refused("large", "%s/large: larger than 1 MiB; is it the right file?");
 }
-END_TEST
 
 /* libconfig says so, and does not crash. */
-START_TEST(brackets_without_end)
+TEST(brackets_without_end)
 {
     static char text[40100];
 
@@ -270,7 +250,6 @@ START_TEST(brackets_without_end)
     config_put("laterd.conf", text);
     config_refused("laterd.conf", "%s/laterd.conf:1: memory exhausted");
 }
-END_TEST
 
 static void set_password_file(mode_t mode)
 {
@@ -282,7 +261,7 @@ static void set_password_file(mode_t mode)
     config_put("laterd.conf", text);
 }
 
-START_TEST(password_file_that_others_may_not_read)
+TEST(password_file_that_others_may_not_read)
 {
     set_password_file(0600);
     ck_assert_str_eq(config_get("laterd.conf")->redis.password_file, config_path("password"));
@@ -294,9 +273,8 @@ START_TEST(password_file_that_others_may_not_read)
     ck_assert_ptr_nonnull(strstr(config_err.text, "(mode 0644); chmod o-rwx it"));
     ck_assert_int_eq(config_err.code, LATER_E_CONFIG);
 }
-END_TEST
 
-START_TEST(plugin_directory)
+TEST(plugin_directory)
 {
     char text[600];
 
@@ -305,13 +283,3 @@ START_TEST(plugin_directory)
     snprintf(text, sizeof text, "plugins = { dir = \"%s\"; };", LATER_PLUGIN_DIR);
     ck_assert_str_eq(config_of(text)->plugins.dir, LATER_PLUGIN_DIR); /* there or not */
 }
-END_TEST
-
-static TCase *kinds(void)
-{
-    return UNIT_CASE("kinds", config_files_begin, config_files_end, files_that_everyone_may_write,
-                     things_that_are_no_text_files, brackets_without_end,
-                     password_file_that_others_may_not_read, plugin_directory);
-}
-
-UNIT_MAIN("config_files", places, kinds)

@@ -14,7 +14,9 @@ static void assert_real(double value, double expected)
 
 /* ---- lists */
 
-START_TEST(queues_with_and_without_weights)
+CASE("lists", config_files_begin, config_files_end);
+
+TEST(queues_with_and_without_weights)
 {
     const struct config *c = config_of("queues = ( { name = \"critical\"; weight = 10; },\n"
                                        "           { name = \"default\"; weight = 1; } );");
@@ -29,9 +31,8 @@ START_TEST(queues_with_and_without_weights)
     ck_assert_str_eq(c->pools->queues[1].name, "a");
     ck_assert_uint_eq(c->pools->queues[0].weight + c->pools->queues[1].weight, 0);
 }
-END_TEST
 
-START_TEST(pools)
+TEST(pools)
 {
     const struct config *c = config_of(
         "pools = ( { name = \"video\"; queues = ( { name = \"video\"; } ); workers = 2;\n"
@@ -53,7 +54,6 @@ START_TEST(pools)
     ck_assert_str_eq(c->pools[1].queues[1].name, "video");
     ck_assert_uint_eq(c->pools[1].queues[0].weight, 2);
 }
-END_TEST
 
 /* The names of a pool's queues, with a space between. */
 static const char *names(const struct config_pool *pool)
@@ -86,7 +86,7 @@ static enum config_follow follow(struct config *c, const char *queue)
     return config_follow(c, queue, true, &pool);
 }
 
-START_TEST(patterns_mean_queues)
+TEST(patterns_mean_queues)
 {
     struct config *c =
         load("pools = (\n"
@@ -123,10 +123,9 @@ START_TEST(patterns_mean_queues)
     ck_assert_uint_eq(config_followed_by(&c->pools[0], &c->pools[0].patterns[0]), 2);
     config_free(c);
 }
-END_TEST
 
 /* A schedule fires before anybody has pushed. */
-START_TEST(a_schedule_of_a_queue_that_a_pattern_means)
+TEST(a_schedule_of_a_queue_that_a_pattern_means)
 {
     struct config *c =
         load("queues = ( { name = \"t-*\"; max_jobs = 9; } );\n"
@@ -138,9 +137,8 @@ START_TEST(a_schedule_of_a_queue_that_a_pattern_means)
     ck_assert(!c->pools->queues->is_followed); /* it is announced */
     config_free(c);
 }
-END_TEST
 
-START_TEST(a_schedule_whose_jobs_expire)
+TEST(a_schedule_whose_jobs_expire)
 {
     const struct config *c =
         config_of("cron = ( { name = \"x\"; every = 9.0; type = \"y\"; expires_in = 30.0; },\n"
@@ -151,9 +149,8 @@ START_TEST(a_schedule_whose_jobs_expire)
     ck_assert_double_le(c->crons[1].expires_in, 0);
     ck_assert_ptr_nonnull(strstr(c->crons[0].definition, "expires_in"));
 }
-END_TEST
 
-START_TEST(patterns_that_have_no_room)
+TEST(patterns_that_have_no_room)
 {
     struct config *c = load("queues = ( { name = \"*\"; } );");
     char name[16];
@@ -166,9 +163,8 @@ START_TEST(patterns_that_have_no_room)
     ck_assert_uint_eq(c->pools->queue_count, CONFIG_QUEUES_MAX);
     config_free(c);
 }
-END_TEST
 
-START_TEST(shards_stand_behind_their_queue)
+TEST(shards_stand_behind_their_queue)
 {
     const struct config *c = config_of(
         "queues = ( { name = \"a\"; weight = 3; shards = 3; max_running = 7;\n"
@@ -189,7 +185,6 @@ START_TEST(shards_stand_behind_their_queue)
     ck_assert_uint_eq(c->pools->queues[4].shards, 0);
     ck_assert_uint_eq(c->pools->queues[8].shards, 1);
 }
-END_TEST
 
 /* 124 queues with 32 shards each, and these after them: 4,092 and the rest. */
 static const char *crowd(const char *rest)
@@ -204,7 +199,7 @@ static const char *crowd(const char *rest)
     return text;
 }
 
-START_TEST(shards_fill_a_pool)
+TEST(shards_fill_a_pool)
 {
     const struct config *c = config_of(crowd("{ name = \"b\"; shards = 3; }"));
 
@@ -212,9 +207,8 @@ START_TEST(shards_fill_a_pool)
     ck_assert_str_eq(c->pools->queues[32].name, "a0/31");
     ck_assert_str_eq(c->pools->queues[4095].name, "b/2");
 }
-END_TEST
 
-START_TEST(a_long_name_with_shards)
+TEST(a_long_name_with_shards)
 {
     const struct config *c = config_of(
         "queues = ( { name = \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\";\n"
@@ -227,13 +221,12 @@ START_TEST(a_long_name_with_shards)
     ck_assert_str_eq(c->pools->queues[32].name,
                      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/31");
 }
-END_TEST
 
 static const char two_pools[] =
     "pools = ( { name = \"p\"; queues = ( { name = \"a\"; shards = 2; }, { name = \"ab\"; } ); },\n"
     "          { name = \"r\"; queues = ( { name = \"b\"; }, { name = \"a\"; shards = 2; } ); } );";
 
-START_TEST(what_is_served)
+TEST(what_is_served)
 {
     const struct config *c = config_of(two_pools);
 
@@ -247,9 +240,8 @@ START_TEST(what_is_served)
     ck_assert_uint_eq(config_serves(c, "b")->served, 0);
     ck_assert_ptr_null(config_serves(c, "c"));
 }
-END_TEST
 
-START_TEST(shards_are_added)
+TEST(shards_are_added)
 {
     struct config *c = load(two_pools);
 
@@ -270,9 +262,8 @@ START_TEST(shards_are_added)
     ck_assert_ptr_eq(config_serves(c, "b/1"), &c->pools[1].queues[2]);
     config_free(c);
 }
-END_TEST
 
-START_TEST(shards_that_have_no_room)
+TEST(shards_that_have_no_room)
 {
     struct config *c = load(crowd("{ name = \"b\"; }"));
 
@@ -285,10 +276,9 @@ START_TEST(shards_that_have_no_room)
     ck_assert_uint_eq(c->pools->queue_count, 4096);
     config_free(c);
 }
-END_TEST
 
 /* A plan that somebody has put into Redis by hand: two such names would share their shards. */
-START_TEST(shards_of_a_name_that_is_too_long)
+TEST(shards_of_a_name_that_is_too_long)
 {
     struct config *c =
         load("queues = ( { name = "
@@ -300,9 +290,8 @@ START_TEST(shards_of_a_name_that_is_too_long)
     ck_assert_uint_eq(c->pools->queue_count, 1);
     config_free(c);
 }
-END_TEST
 
-START_TEST(types_inherit_what_they_do_not_set)
+TEST(types_inherit_what_they_do_not_set)
 {
     /* the global values come after the types, but still count */
     const struct config *c =
@@ -329,7 +318,6 @@ START_TEST(types_inherit_what_they_do_not_set)
     assert_real(list->backoff.list[1], 60.5);
     assert_real(list->backoff.list[2], 600);
 }
-END_TEST
 
 static void assert_found(const struct config *c, const char *type, const char *name)
 {
@@ -342,7 +330,7 @@ static void assert_found(const struct config *c, const char *type, const char *n
                       row ? row->name : "none", name);
 }
 
-START_TEST(the_most_precise_type_is_found)
+TEST(the_most_precise_type_is_found)
 {
     const struct config *c = config_of(
         "types = ( { name = \"v*\"; }, { name = \"video.encode*\"; }, { name = \"video.*\"; },\n"
@@ -357,9 +345,8 @@ START_TEST(the_most_precise_type_is_found)
     assert_found(c, "mail.send", NULL);
     assert_found(c, "", NULL);
 }
-END_TEST
 
-START_TEST(ceilings)
+TEST(ceilings)
 {
     const struct config *c =
         config_of("timeout_max = 900; retry = { attempts_max = 9; wait_min = 0.5; };\n"
@@ -382,9 +369,8 @@ START_TEST(ceilings)
     ck_assert_uint_eq(c->ceiling.attempts, 1000000);
     ck_assert_double_eq(c->ceiling.wait, 0);
 }
-END_TEST
 
-START_TEST(results)
+TEST(results)
 {
     const struct config *c =
         config_of("types = ( { name = \"x\"; result = 86400; }, { name = \"y\"; } );\n");
@@ -392,9 +378,8 @@ START_TEST(results)
     ck_assert_double_eq(config_type_find(c, "x")->result, 86400);
     ck_assert_double_eq(config_type_find(c, "y")->result, 0);
 }
-END_TEST
 
-START_TEST(hooks)
+TEST(hooks)
 {
     const struct config *c =
         config_of("queues = ( { name = \"a\"; on_done = \"q\"; }, { name = \"b\"; } );\n"
@@ -406,9 +391,8 @@ START_TEST(hooks)
     ck_assert_str_eq(c->pools->queues[0].hooks.on_done, "q");
     ck_assert_str_eq(c->pools->queues[1].hooks.on_done, "");
 }
-END_TEST
 
-START_TEST(exclusive_and_running)
+TEST(exclusive_and_running)
 {
     const struct config *c =
         config_of("queues = ( { name = \"a\"; max_running = 3; }, { name = \"b\"; } );\n"
@@ -422,10 +406,9 @@ START_TEST(exclusive_and_running)
     ck_assert(!config_type_find(c, "y.z")->exclusive);
     ck_assert_uint_eq(config_type_find(c, "y.z")->max_running, 1000000);
 }
-END_TEST
 
 /* Those of the same thing have numbers: they are counted apart. */
-START_TEST(limits_of_the_same)
+TEST(limits_of_the_same)
 {
     const struct config *c = config_of(
         "limits = ( { type = \"a\"; max = 3; per = 1; }, { type = \"b\"; max = 3; per = 1; "
@@ -440,9 +423,8 @@ START_TEST(limits_of_the_same)
     ck_assert_str_eq(c->limits[3].member, "to");
     ck_assert_str_eq(c->limits[0].member, "");
 }
-END_TEST
 
-START_TEST(limits)
+TEST(limits)
 {
     const struct config *c =
         config_of("limits = ( { type = \"sms.*\"; max = 10; per = 1; window = \"fixed\"; },\n"
@@ -460,9 +442,8 @@ START_TEST(limits)
     ck_assert(c->limits[1].sliding);
     ck_assert(c->limits[2].sliding);
 }
-END_TEST
 
-START_TEST(groups)
+TEST(groups)
 {
     const struct config *c =
         config_of("groups = ( { queue = \"default\"; max_running = 3; },\n"
@@ -480,9 +461,8 @@ START_TEST(groups)
     ck_assert(!c->limits[0].by_group && c->limits[1].by_group);
     ck_assert_uint_eq(c->limits[1].nth, 0);
 }
-END_TEST
 
-START_TEST(plugins_to_load)
+TEST(plugins_to_load)
 {
     const struct config *c = config_of("plugins = { load = ( \"mail\", \"my_exec-2\" ); };");
 
@@ -492,19 +472,6 @@ START_TEST(plugins_to_load)
     c = config_of("plugins = { load = [ \"mail\" ]; };");
     ck_assert_str_eq(c->plugins.load[0], "mail");
     ck_assert_ptr_null(c->plugins.load[1]);
-}
-END_TEST
-
-static TCase *lists(void)
-{
-    return UNIT_CASE("lists", config_files_begin, config_files_end, queues_with_and_without_weights,
-                     pools, patterns_mean_queues, a_schedule_of_a_queue_that_a_pattern_means,
-                     a_schedule_whose_jobs_expire, patterns_that_have_no_room,
-                     shards_stand_behind_their_queue, shards_fill_a_pool, a_long_name_with_shards,
-                     what_is_served, shards_are_added, shards_that_have_no_room,
-                     shards_of_a_name_that_is_too_long, types_inherit_what_they_do_not_set,
-                     the_most_precise_type_is_found, ceilings, exclusive_and_running, results,
-                     hooks, limits_of_the_same, limits, groups, plugins_to_load);
 }
 
 /* ---- leaves of plugins.config */
@@ -523,7 +490,9 @@ static void assert_leaf(const struct config *c, uint32_t i, const char *key, con
     ck_assert_uint_eq(leaf->line, line);
 }
 
-START_TEST(leaves_are_flat_and_in_order)
+CASE("leaves", config_files_begin, config_files_end);
+
+TEST(leaves_are_flat_and_in_order)
 {
     const struct config *c = config_of("plugins = { config = {\n"
                                        "  mail = {\n"
@@ -549,9 +518,8 @@ START_TEST(leaves_are_flat_and_in_order)
     assert_leaf(c, 8, "mail.to.0", "a", 6);
     assert_leaf(c, 9, "mail.to.1", "b", 6);
 }
-END_TEST
 
-START_TEST(leaves_keep_what_numbers_mean)
+TEST(leaves_keep_what_numbers_mean)
 {
     const struct config *c = config_of(
         "plugins = { config = { m = { l = ( 3000000000, -3000000000, 0xFF, 007,\n"
@@ -567,12 +535,3 @@ START_TEST(leaves_keep_what_numbers_mean)
     ck_assert_str_eq(c->plugins.config[2].key, "l.2");
     ck_assert_str_eq(c->plugins.config[10].key, "l.10"); /* by number, not by letter */
 }
-END_TEST
-
-static TCase *leaves(void)
-{
-    return UNIT_CASE("leaves", config_files_begin, config_files_end, leaves_are_flat_and_in_order,
-                     leaves_keep_what_numbers_mean);
-}
-
-UNIT_MAIN("config_lists", lists, leaves)

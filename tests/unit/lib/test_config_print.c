@@ -54,11 +54,12 @@ static void assert_round(const struct config *config)
     free(text);
 }
 
-START_TEST(defaults_are_read_back)
+CASE("printed", config_files_begin, end);
+
+TEST(defaults_are_read_back)
 {
     assert_round(keep(""));
 }
-END_TEST
 
 static const char full[] =
     "redis = { url = \"redis://me@[::1]:6380/3\"; password_file = \"%s\"; prefix = \"x:y\"; };\n"
@@ -102,7 +103,7 @@ static const struct config *keep_full(void)
     return keep(text);
 }
 
-START_TEST(all_options_are_read_back)
+TEST(all_options_are_read_back)
 {
     const struct config *config = keep_full(), *defaults = config_of("");
 
@@ -114,19 +115,17 @@ START_TEST(all_options_are_read_back)
     }
     assert_round(config);
 }
-END_TEST
 
-START_TEST(pools_are_read_back)
+TEST(pools_are_read_back)
 {
     assert_round(keep("pools = ( { name = \"a\"; queues = ( { name = \"q\"; } ); workers = 2; },\n"
                       "          { name = \"b\"; queues = ( { name = \"r\"; weight = 2; },\n"
                       "            { name = \"q\"; weight = 1; } ); memory_max = 512;\n"
                       "            files_max = 100; } );"));
 }
-END_TEST
 
 /* As in the file: with the option, without the queues that it makes. */
-START_TEST(shards_are_read_back)
+TEST(shards_are_read_back)
 {
     const struct config *c =
         keep("queues = ( { name = \"a\"; shards = 4; }, { name = \"b\"; }, { name = \"c\";\n"
@@ -140,18 +139,16 @@ START_TEST(shards_are_read_back)
     free(text);
     assert_round(c);
 }
-END_TEST
 
-START_TEST(shards_in_pools_are_read_back)
+TEST(shards_in_pools_are_read_back)
 {
     assert_round(keep("pools = ( { name = \"p\"; queues = ( { name = \"a\"; shards = 2; } ); },\n"
                       "          { name = \"r\"; queues = ( { name = \"b\"; weight = 1; },\n"
                       "            { name = \"a\"; weight = 3; shards = 2; } ); } );"));
 }
-END_TEST
 
 /* What a plan in Redis has added is not in the file. */
-START_TEST(added_shards_are_not_printed)
+TEST(added_shards_are_not_printed)
 {
     char *text, *before;
 
@@ -163,11 +160,10 @@ START_TEST(added_shards_are_not_printed)
     free(text);
     free(before);
 }
-END_TEST
 
 /* One pool that workers and queues cannot say. */
 /* In the order of the list, whatever they match. */
-START_TEST(patterns_are_printed_in_their_places)
+TEST(patterns_are_printed_in_their_places)
 {
     static const char rows[] =
         "queues = (\n"
@@ -188,10 +184,9 @@ START_TEST(patterns_are_printed_in_their_places)
     free(text);
     config_free(config);
 }
-END_TEST
 
 /* With each option that only a pool has. */
-START_TEST(a_default_pool_with_a_limit_is_read_back)
+TEST(a_default_pool_with_a_limit_is_read_back)
 {
     for (size_t i = 0; i < config_table_count; i++) {
         const struct config_row *row = &config_table[i];
@@ -211,15 +206,13 @@ START_TEST(a_default_pool_with_a_limit_is_read_back)
         kept = NULL;
     }
 }
-END_TEST
 
-START_TEST(a_pool_with_a_name_is_read_back)
+TEST(a_pool_with_a_name_is_read_back)
 {
     assert_round(keep("pools = ( { name = \"a\"; queues = ( { name = \"q\"; } ); } );"));
 }
-END_TEST
 
-START_TEST(each_option_is_printed_with_its_help)
+TEST(each_option_is_printed_with_its_help)
 {
     char *text = print(keep("")), summary[400];
 
@@ -234,21 +227,12 @@ START_TEST(each_option_is_printed_with_its_help)
     }
     free(text);
 }
-END_TEST
-
-static TCase *printed(void)
-{
-    return UNIT_CASE("printed", config_files_begin, end, defaults_are_read_back,
-                     all_options_are_read_back, pools_are_read_back,
-                     patterns_are_printed_in_their_places, shards_are_read_back,
-                     shards_in_pools_are_read_back, added_shards_are_not_printed,
-                     a_default_pool_with_a_limit_is_read_back, a_pool_with_a_name_is_read_back,
-                     each_option_is_printed_with_its_help);
-}
 
 /* ---- etc/laterd.conf */
 
-START_TEST(shipped_file_is_the_defaults)
+CASE("shipped", config_files_begin, end);
+
+TEST(shipped_file_is_the_defaults)
 {
     const struct config *defaults = keep("");
     char *text = config_source("etc/laterd.conf");
@@ -257,7 +241,6 @@ START_TEST(shipped_file_is_the_defaults)
     ck_assert_msg(difference == NULL, "etc/laterd.conf: %s is not the default", difference);
     free(text);
 }
-END_TEST
 
 /* Is there a line "KEY =", possibly after a #, from text up to end? */
 static bool has_key(const char *text, const char *end, const char *key)
@@ -273,7 +256,7 @@ static bool has_key(const char *text, const char *end, const char *key)
     return false;
 }
 
-START_TEST(shipped_file_has_each_option)
+TEST(shipped_file_has_each_option)
 {
     char *text = config_source("etc/laterd.conf"), open[64];
 
@@ -294,13 +277,6 @@ START_TEST(shipped_file_has_each_option)
                       row->path);
     }
     free(text);
-}
-END_TEST
-
-static TCase *shipped(void)
-{
-    return UNIT_CASE("shipped", config_files_begin, end, shipped_file_is_the_defaults,
-                     shipped_file_has_each_option);
 }
 
 /* ---- doc/laterd.conf.5 */
@@ -324,7 +300,9 @@ static void assert_item(const char *manual, const struct config_row *row)
                   summary);
 }
 
-START_TEST(manual_has_each_option)
+CASE("manual", config_files_begin, end);
+
+TEST(manual_has_each_option)
 {
     char *text = config_source("doc/laterd.conf.5");
     size_t items = 0;
@@ -336,9 +314,8 @@ START_TEST(manual_has_each_option)
     ck_assert_uint_eq(items, config_table_count);
     free(text);
 }
-END_TEST
 
-START_TEST(manual_examples_can_be_loaded)
+TEST(manual_examples_can_be_loaded)
 {
     char *text = config_source("doc/laterd.conf.5"), *at, *stop, *block, *ends;
     int count = 0;
@@ -357,12 +334,3 @@ START_TEST(manual_examples_can_be_loaded)
     ck_assert_int_eq(count, 2);
     free(text);
 }
-END_TEST
-
-static TCase *manual(void)
-{
-    return UNIT_CASE("manual", config_files_begin, end, manual_has_each_option,
-                     manual_examples_can_be_loaded);
-}
-
-UNIT_MAIN("config_print", printed, shipped, manual)

@@ -21,7 +21,7 @@ static const struct later_sizes good = {
                   [LATER_COUNT_RELEASED] = 40 },
 };
 
-START_TEST(each_number_counts)
+TEST(each_number_counts)
 {
     struct later_sizes sizes = good;
 
@@ -40,9 +40,8 @@ START_TEST(each_number_counts)
     sizes.counters[LATER_COUNT_ADOPTED]++;
     ck_assert(later_conserved(&sizes));
 }
-END_TEST
 
-START_TEST(members_without_documents_are_not_adopted)
+TEST(members_without_documents_are_not_adopted)
 {
     struct later_sizes sizes = good;
 
@@ -52,9 +51,8 @@ START_TEST(members_without_documents_are_not_adopted)
     sizes.ready = sizes.delayed = sizes.reserved = sizes.dead = 0;
     ck_assert_int_eq(later_unadopted(&sizes), -6);
 }
-END_TEST
 
-START_TEST(sum_is_written_with_its_numbers)
+TEST(sum_is_written_with_its_numbers)
 {
     char text[400];
 
@@ -63,12 +61,3 @@ START_TEST(sum_is_written_with_its_numbers)
                      "trimmed 1 + moved 1 + jobs 5");
     ck_assert_str_eq(later_conserved_text(&good, text, 9), "pushed 7");
 }
-END_TEST
-
-static TCase *sums(void)
-{
-    return UNIT_CASE("sums", NULL, NULL, each_number_counts,
-                     members_without_documents_are_not_adopted, sum_is_written_with_its_numbers);
-}
-
-UNIT_MAIN("conservation", sums)

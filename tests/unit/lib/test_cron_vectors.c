@@ -123,7 +123,7 @@ static FILE *open_vectors(void)
     return file;
 }
 
-START_TEST(test_vectors)
+TEST(test_vectors)
 {
     char line[LINE_MAX_BYTES], got[600], *fields[FIELDS];
     unsigned wrong = 0, number = 0;
@@ -153,11 +153,3 @@ START_TEST(test_vectors)
     }
     ck_assert_uint_eq(wrong, 0);
 }
-END_TEST
-
-static TCase *vectors(void)
-{
-    return UNIT_CASE("vectors", NULL, NULL, test_vectors);
-}
-
-UNIT_MAIN("cron_vectors", vectors)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(test_words)
+TEST(test_words)
 {
     static const struct {
         const char *text, *words;
@@ -62,10 +62,9 @@ START_TEST(test_words)
         ck_assert_msg(strcmp(words, rows[i].words) == 0, "%s: %s", rows[i].text, words);
     }
 }
-END_TEST
 
 /* It is cut where there is no more room. */
-START_TEST(test_long)
+TEST(test_long)
 {
     struct later_expression expr = { .every = 0 };
     char words[LATER_CRON_WORDS];
@@ -81,11 +80,3 @@ START_TEST(test_long)
     later_cron_words(words, &expr);
     ck_assert_uint_eq(strlen(words), LATER_CRON_WORDS - 1);
 }
-END_TEST
-
-static TCase *words(void)
-{
-    return UNIT_CASE("words", NULL, NULL, test_words, test_long);
-}
-
-UNIT_MAIN("cron_words", words)

@@ -47,7 +47,9 @@ static void all_refused(enum later_document_use use, const struct wrong *rows, s
 
 #define ALL_REFUSED(use, rows) all_refused(use, rows, sizeof rows / sizeof *rows)
 
-START_TEST(test_least)
+CASE("members", NULL, NULL);
+
+TEST(test_least)
 {
     struct later_document doc = good("{\"type\":\"mail.send\"}");
 
@@ -65,9 +67,8 @@ START_TEST(test_least)
     ck_assert_uint_eq(doc.payload_len, 4);
     ck_assert_mem_eq(doc.payload, "null", 4); /* static: the bytes are gone */
 }
-END_TEST
 
-START_TEST(test_all)
+TEST(test_all)
 {
     struct later_document doc =
         good("{\"type\":\"a\",\"payload\":[1],\"id\":\"i-1\",\"priority\":-7,\"max_attempts\":3,"
@@ -88,9 +89,8 @@ START_TEST(test_all)
     ck_assert_double_eq(doc.backoff.max, 60);
     ck_assert_uint_eq(doc.payload_len, 3);
 }
-END_TEST
 
-START_TEST(test_type)
+TEST(test_type)
 {
     static const char characters[] = "type: must consist of letters, digits and _ . : -";
     char text[300];
@@ -114,9 +114,8 @@ START_TEST(test_type)
     snprintf(text, sizeof text, "\"%0129d\"", 0);
     refused(of_type(text), "type: longer than 128 bytes");
 }
-END_TEST
 
-START_TEST(test_type_is_required)
+TEST(test_type_is_required)
 {
     static const char *const others[] = {
         "null", "5", "1.5", "true", "false", "[]", "{}", "[\"a\"]"
@@ -129,9 +128,8 @@ START_TEST(test_type_is_required)
     refused("{\"payload\":{\"type\":\"a\"}}", "no type");
     refused("{\"types\":\"a\",\"typ\":\"a\"}", "no type");
 }
-END_TEST
 
-START_TEST(test_id)
+TEST(test_id)
 {
     static const char characters[] = "id: must be printable ASCII without space";
     static const struct wrong rows[] = {
@@ -147,9 +145,8 @@ START_TEST(test_id)
     ck_assert_uint_eq(strlen(good(with_long("id", 200)).id), 200);
     refused(with_long("id", 201), "id: longer than 200 bytes");
 }
-END_TEST
 
-START_TEST(test_trace)
+TEST(test_trace)
 {
     static const struct wrong rows[] = {
         { "\"trace\":null", "trace: must be a string" },
@@ -166,9 +163,8 @@ START_TEST(test_trace)
     ck_assert_uint_eq(strlen(good(with_long("trace", 256)).trace), 256);
     refused(with_long("trace", 257), "trace: longer than 256 bytes");
 }
-END_TEST
 
-START_TEST(test_hooks)
+TEST(test_hooks)
 {
     static const char what[] =
         "on_dead: must be a type (letters, digits and _ . : -), or TYPE@QUEUE";
@@ -197,9 +193,8 @@ START_TEST(test_hooks)
     ck_assert_str_eq(good(with("\"on_dead\":\"a:b@c.d-e_9\"")).on_dead, "a:b@c.d-e_9");
     refused(with_long("hook_of", 201), "hook_of: longer than 200 bytes");
 }
-END_TEST
 
-START_TEST(test_integers)
+TEST(test_integers)
 {
     static const char priority[] = "priority: must be an integer from -100 to 100";
     static const char attempts[] = "max_attempts: must be an integer from 1 to 1000000";
@@ -231,9 +226,8 @@ START_TEST(test_integers)
     ck_assert_uint_eq(good(with("\"max_attempts\":1")).max_attempts, 1);
     ck_assert_uint_eq(good(with("\"max_attempts\":1000000")).max_attempts, 1000000);
 }
-END_TEST
 
-START_TEST(test_lock)
+TEST(test_lock)
 {
     static const char words[] =
         "lock: must be 1 to 200 printable ASCII characters without space or brace";
@@ -257,10 +251,9 @@ START_TEST(test_lock)
     snprintf(long_one, sizeof long_one, "\"lock\":\"%0201d\"", 7);
     refused(with(long_one), "lock: longer than 200 bytes");
 }
-END_TEST
 
 /* The member that a limit counts by. */
-START_TEST(test_bucket)
+TEST(test_bucket)
 {
     static const struct {
         const char *payload, *bucket;
@@ -307,9 +300,8 @@ START_TEST(test_bucket)
         tried_free(&tried);
     }
 }
-END_TEST
 
-START_TEST(test_seconds)
+TEST(test_seconds)
 {
     static const char timeout[] = "timeout: must be above 0 and at most 604800 seconds";
     static const char result[] = "result: must be above 0 and at most 315360000 seconds";
@@ -340,9 +332,8 @@ START_TEST(test_seconds)
     ck_assert_double_eq(good(with("\"expires_at\":1e9")).expires_at, 1e9);
     ck_assert_double_eq(good(with("\"expires_at\":1763683200")).expires_at, 1763683200);
 }
-END_TEST
 
-START_TEST(test_backoff)
+TEST(test_backoff)
 {
     struct later_backoff backoff = good(with("\"backoff\":1.5")).backoff;
 
@@ -366,9 +357,8 @@ START_TEST(test_backoff)
     ck_assert(backoff.base < 0 && backoff.max < 0 && backoff.jitter < 0);
     ck_assert(good(with("\"backoff\":0")).has_backoff);
 }
-END_TEST
 
-START_TEST(test_backoff_wrong)
+TEST(test_backoff_wrong)
 {
     static const char object[] = "backoff: an object takes base, max, and has one of them at least";
     static const char kind[] = "backoff: must be a number, a list or an object";
@@ -394,9 +384,8 @@ START_TEST(test_backoff_wrong)
 
     ALL_REFUSED(LATER_DOCUMENT_JOB, rows);
 }
-END_TEST
 
-START_TEST(test_backoff_list_length)
+TEST(test_backoff_list_length)
 {
     char member[256] = "\"backoff\":[1";
     struct later_backoff backoff;
@@ -410,9 +399,10 @@ START_TEST(test_backoff_list_length)
     strcpy(member + strlen(member) - 1, ",3]");
     refused(with(member), "backoff: must be a list of 1 to 32 numbers (33)");
 }
-END_TEST
 
-START_TEST(test_line)
+CASE("lines", NULL, NULL);
+
+TEST(test_line)
 {
     static const char queue[] = "queue: must be 1 to 64 letters, digits and _ . -";
     static const struct wrong rows[] = {
@@ -442,9 +432,8 @@ START_TEST(test_line)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         good(with(rows[i].member)); /* to a worker they are unknown members */
 }
-END_TEST
 
-START_TEST(test_line_times)
+TEST(test_line_times)
 {
     static const struct {
         const char *member;
@@ -469,18 +458,3 @@ START_TEST(test_line_times)
         tried_free(&tried);
     }
 }
-END_TEST
-
-static TCase *members(void)
-{
-    return UNIT_CASE("members", NULL, NULL, test_least, test_all, test_type, test_type_is_required,
-                     test_id, test_trace, test_hooks, test_integers, test_lock, test_bucket,
-                     test_seconds, test_backoff, test_backoff_wrong, test_backoff_list_length);
-}
-
-static TCase *lines(void)
-{
-    return UNIT_CASE("lines", NULL, NULL, test_line, test_line_times);
-}
-
-UNIT_MAIN("document", members, lines)

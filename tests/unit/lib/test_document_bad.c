@@ -6,14 +6,15 @@
 #include <jansson.h>
 #include <stdio.h>
 
-START_TEST(test_no_document)
+CASE("refusals", NULL, NULL);
+
+TEST(test_no_document)
 {
     refused("", "no document");
     refused(" \n", "not JSON: ends too early, at byte 2");
 }
-END_TEST
 
-START_TEST(test_not_an_object)
+TEST(test_not_an_object)
 {
     static const char *const others[] = { "[]",   "[{\"type\":\"t\"}]", "5",
                                           "-0.5", "\"type\"",           "true",
@@ -23,9 +24,8 @@ START_TEST(test_not_an_object)
         refused(others[i], "not an object");
     refused(others[7], "no type"); /* so the others are refused for their kind */
 }
-END_TEST
 
-START_TEST(test_too_large)
+TEST(test_too_large)
 {
     static const char text[] = "{\"type\":\"t\"}   ";
     size_t len = strlen(text);
@@ -41,9 +41,8 @@ START_TEST(test_too_large)
     ck_assert_int_eq(tried.err.code, LATER_E_DATA);
     tried_free(&tried);
 }
-END_TEST
 
-START_TEST(test_not_json)
+TEST(test_not_json)
 {
     static const struct {
         const char *text, *words;
@@ -92,10 +91,9 @@ START_TEST(test_not_json)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         refused(rows[i].text, rows[i].words);
 }
-END_TEST
 
 /* jansson 2.14 drops a NUL byte after a number or a word. We do not. */
-START_TEST(test_nul_bytes)
+TEST(test_nul_bytes)
 {
     static const char text[] = "{\"type\":\"t\",\"payload\":[true,\"x\",{\"a\":1}]}";
     size_t len = strlen(text);
@@ -109,9 +107,8 @@ START_TEST(test_nul_bytes)
         refused_bytes(LATER_DOCUMENT_JOB, bytes, len + 1, words);
     }
 }
-END_TEST
 
-START_TEST(test_duplicates)
+TEST(test_duplicates)
 {
     char text[4096], words[200];
 
@@ -130,7 +127,6 @@ START_TEST(test_duplicates)
     snprintf(words, sizeof words, "duplicate member \"%063d…\"", 0);
     refused(text, words);
 }
-END_TEST
 
 /* `inner` nested in brackets, as a payload: levels counts them and the document. */
 static const char *nested(int levels, const char *open, const char *inner, const char *close)
@@ -147,7 +143,7 @@ static const char *nested(int levels, const char *open, const char *inner, const
     return text;
 }
 
-START_TEST(test_depth)
+TEST(test_depth)
 {
     char *brackets = malloc(LATER_DOCUMENT_MAX + 1);
 
@@ -167,10 +163,9 @@ START_TEST(test_depth)
     refused(brackets, "not JSON: unexpected token at byte 1");
     free(brackets);
 }
-END_TEST
 
 /* Wide, not deep: more than 128 brackets beside each other. */
-START_TEST(test_wide)
+TEST(test_wide)
 {
     char text[4096] = "{\"type\":\"t\",\"payload\":[[]";
     struct later_document doc;
@@ -181,7 +176,6 @@ START_TEST(test_wide)
     doc = good(text);
     ck_assert_uint_eq(doc.payload_len, 1504);
 }
-END_TEST
 
 /* ---- mutations of good documents */
 
@@ -252,7 +246,9 @@ static void check_taken(const struct tried *tried, size_t len)
     json_decref(root);
 }
 
-START_TEST(test_mutations)
+CASE("mutations", NULL, NULL);
+
+TEST(test_mutations)
 {
     int taken = 0, refusals = 0;
 
@@ -277,9 +273,8 @@ START_TEST(test_mutations)
     }
     ck_assert_int_gt(taken, 100); /* otherwise the check above tests nothing */
 }
-END_TEST
 
-START_TEST(test_every_beginning)
+TEST(test_every_beginning)
 {
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
         const char *end = strrchr(seeds[i], '}');
@@ -293,17 +288,3 @@ START_TEST(test_every_beginning)
         good(seeds[i]);
     }
 }
-END_TEST
-
-static TCase *refusals(void)
-{
-    return UNIT_CASE("refusals", NULL, NULL, test_no_document, test_not_an_object, test_too_large,
-                     test_not_json, test_nul_bytes, test_duplicates, test_depth, test_wide);
-}
-
-static TCase *mutations(void)
-{
-    return UNIT_CASE("mutations", NULL, NULL, test_mutations, test_every_beginning);
-}
-
-UNIT_MAIN("document_bad", refusals, mutations)

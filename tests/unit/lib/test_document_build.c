@@ -43,7 +43,9 @@ static void fails(struct later_new_job job, const char *words)
 #define BUILDS(wanted, ...) builds((struct later_new_job){ __VA_ARGS__ }, wanted)
 #define FAILS(words, ...)   fails((struct later_new_job){ __VA_ARGS__ }, words)
 
-START_TEST(test_members)
+CASE("build", NULL, NULL);
+
+TEST(test_members)
 {
     BUILDS("{\"type\":\"a.b\"}", .type = "a.b");
     BUILDS("{\"type\":\"t\",\"payload\":null}", .type = "t", PAYLOAD("null"));
@@ -55,9 +57,8 @@ START_TEST(test_members)
            .backoff = "{\"base\": 1}", PAYLOAD("[1]"));
     BUILDS("{\"type\":\"t\",\"id\":\"\\\"\\\\\"}", .type = "t", .id = "\"\\");
 }
-END_TEST
 
-START_TEST(test_payload_is_unchanged)
+TEST(test_payload_is_unchanged)
 {
     static const char *const payloads[] = { "[]",
                                             "{}",
@@ -76,9 +77,8 @@ START_TEST(test_payload_is_unchanged)
         BUILDS(wanted, .type = "t", PAYLOAD(payloads[i]));
     }
 }
-END_TEST
 
-START_TEST(test_text)
+TEST(test_text)
 {
     BUILDS("{\"type\":\"t\",\"payload\":\"\"}", .type = "t", .text = true, PAYLOAD(""));
     BUILDS("{\"type\":\"t\",\"payload\":\"a \\\"b\\\" \\\\ \\u000a\\u0009\xE2\x82\xAC\"}",
@@ -90,10 +90,9 @@ START_TEST(test_text)
     FAILS("payload: bad UTF-8 at byte 4", .type = "t", .text = true, PAYLOAD("abc\xFF"));
     FAILS("payload: bad UTF-8 at byte 1", .type = "t", .text = true, PAYLOAD("\xE2\x82"));
 }
-END_TEST
 
 /* A payload must be one JSON value: nothing can be smuggled in after it. */
-START_TEST(test_payload_must_be_json)
+TEST(test_payload_must_be_json)
 {
     FAILS("payload: not JSON: more after its end at byte 2", .type = "t",
           PAYLOAD("1,\"id\":\"x\""));
@@ -113,19 +112,17 @@ START_TEST(test_payload_must_be_json)
     FAILS("payload: duplicate member \"a\"", .type = "t", PAYLOAD("{\"a\":1,\"a\":2}"));
     FAILS("payload: not JSON: bad UTF-8 at byte 2", .type = "t", PAYLOAD("\"\xFF\""));
 }
-END_TEST
 
-START_TEST(test_backoff_must_be_json)
+TEST(test_backoff_must_be_json)
 {
     FAILS("backoff: not JSON: more after its end at byte 2", .type = "t",
           .backoff = "1,\"priority\":5");
     FAILS("backoff: not JSON: ends too early, at byte 0", .type = "t", .backoff = "");
     FAILS("backoff: must be a number, a list or an object", .type = "t", .backoff = "\"5\"");
 }
-END_TEST
 
 /* A part that a worker would refuse is refused now, and it is not the payload that is blamed. */
-START_TEST(test_parts_are_checked)
+TEST(test_parts_are_checked)
 {
     FAILS("no type", .id = "i");
     FAILS("no type", .priority = 0);
@@ -145,9 +142,8 @@ START_TEST(test_parts_are_checked)
     FAILS("expires_at: 600 is not a plausible UNIX time; for a duration use expires_in",
           .type = "t", .expires_at = 600);
 }
-END_TEST
 
-START_TEST(test_size)
+TEST(test_size)
 {
     struct later_new_job job = { .type = "t", PAYLOAD("\"xxxxx\"") };
     struct later_error err;
@@ -164,9 +160,8 @@ START_TEST(test_size)
     ck_assert_str_eq(err.text, "too large: t: a payload of 7 bytes, 6 allowed; push where the data "
                                "is, or raise document.max");
 }
-END_TEST
 
-START_TEST(test_large)
+TEST(test_large)
 {
     size_t len, payload_len = LATER_DOCUMENT_MAX - 200;
     struct later_new_job job = { .type = "t", .text = true, .payload_len = payload_len };
@@ -185,9 +180,8 @@ START_TEST(test_large)
     ck_assert_int_eq(err.code, LATER_E_DATA);
     free(text);
 }
-END_TEST
 
-START_TEST(test_depth)
+TEST(test_depth)
 {
     char deep[300];
 
@@ -208,7 +202,6 @@ START_TEST(test_depth)
         free(bytes);
     }
 }
-END_TEST
 
 /* ---- numbers */
 
@@ -239,7 +232,9 @@ static void check_numbers(void)
     }
 }
 
-START_TEST(test_numbers)
+CASE("numbers", NULL, NULL);
+
+TEST(test_numbers)
 {
     static const double hard[] = {
         DBL_MIN,     DBL_MAX,    -DBL_MAX,           5e-324,
@@ -258,7 +253,6 @@ START_TEST(test_numbers)
         json_decref(value);
     }
 }
-END_TEST
 
 /* A locale with another decimal point, if the machine has one. */
 static const char *comma_locale(void)
@@ -274,7 +268,7 @@ static const char *comma_locale(void)
     return found;
 }
 
-START_TEST(test_numbers_in_a_locale)
+TEST_EACH(test_numbers_in_a_locale, comma_locale() ? 1 : 0)
 {
     char text[10];
 
@@ -285,7 +279,6 @@ START_TEST(test_numbers_in_a_locale)
     BUILDS("{\"type\":\"t\",\"timeout\":0.5}", .type = "t", .timeout = 0.5);
     ck_assert_double_eq(good("{\"type\":\"t\",\"timeout\":2.5}").timeout, 2.5);
 }
-END_TEST
 
 /* ---- ids */
 
@@ -294,8 +287,10 @@ static int compare(const void *one, const void *other)
     return strcmp(one, other);
 }
 
+CASE("ids", NULL, NULL);
+
 /* Redis keeps a number in a set as one only if it is spelled as it would spell it. */
-START_TEST(test_new_numbers)
+TEST(test_new_numbers)
 {
     enum { COUNT = 10000, LENGTH = LATER_NEW_NUMBER_SIZE - 1 };
     static char numbers[COUNT][LATER_NEW_NUMBER_SIZE];
@@ -314,9 +309,8 @@ START_TEST(test_new_numbers)
     for (int i = 1; i < COUNT; i++)
         ck_assert_str_ne(numbers[i - 1], numbers[i]);
 }
-END_TEST
 
-START_TEST(test_new_ids)
+TEST(test_new_ids)
 {
     enum { COUNT = 10000, LENGTH = LATER_NEW_ID_SIZE - 1 };
     static char ids[COUNT][LATER_NEW_ID_SIZE];
@@ -341,27 +335,3 @@ START_TEST(test_new_ids)
     for (int i = 1; i < COUNT; i++)
         ck_assert_str_ne(ids[i - 1], ids[i]);
 }
-END_TEST
-
-static TCase *build(void)
-{
-    return UNIT_CASE("build", NULL, NULL, test_members, test_payload_is_unchanged, test_text,
-                     test_payload_must_be_json, test_backoff_must_be_json, test_parts_are_checked,
-                     test_size, test_large, test_depth);
-}
-
-static TCase *numbers(void)
-{
-    TCase *tc = UNIT_CASE("numbers", NULL, NULL, test_numbers);
-
-    if (comma_locale())
-        tcase_add_test(tc, test_numbers_in_a_locale);
-    return tc;
-}
-
-static TCase *ids(void)
-{
-    return UNIT_CASE("ids", NULL, NULL, test_new_numbers, test_new_ids);
-}
-
-UNIT_MAIN("document_build", build, numbers, ids)

@@ -26,7 +26,9 @@ static void check_document(const char *wanted, size_t len)
 
 /* ---- reading */
 
-START_TEST(test_a_job_document)
+CASE("reading", NULL, NULL);
+
+TEST(test_a_job_document)
 {
     static const char text[] =
         "{\"type\":\"t\",\"id\":\"a\",\"queue\":\"q\",\"at\":1763683205,\"priority\":-3,"
@@ -44,10 +46,9 @@ START_TEST(test_a_job_document)
     ck_assert_str_eq(line.id, "");
     ck_assert(line.item.at == 0 && line.item.in == 0);
 }
-END_TEST
 
 /* Both forms say it alike. */
-START_TEST(test_turns)
+TEST(test_turns)
 {
     static const char *const texts[] = {
         "{\"type\":\"t\",\"id\":\"a\",\"debounce\":0.5,\"max_wait\":5,\"throttle\":60,\"again\":"
@@ -67,10 +68,9 @@ START_TEST(test_turns)
     read_line("{\"type\":\"t\",\"id\":\"a\",\"again\":false}");
     ck_assert(!line.item.again && line.item.debounce == 0);
 }
-END_TEST
 
 /* A member beside the document goes before the one within it. */
-START_TEST(test_a_document_within)
+TEST(test_a_document_within)
 {
     static const char within[] = "{ \"type\":\"t\",\"id\":\"in\",\"priority\":9,\"at\":1,"
                                  "\"payload\":12345678901234567890 }";
@@ -95,10 +95,9 @@ START_TEST(test_a_document_within)
     ck_assert_double_eq(line.item.in, 60);
     ck_assert_double_eq(line.item.unique_for, 2);
 }
-END_TEST
 
 /* RFC 4648, section 10: f fo foo foob, here as parts of a document. */
-START_TEST(test_base64)
+TEST(test_base64)
 {
     read_line("{\"document_base64\":\"eyJ0eXBlIjoiZiJ9\"}");
     check_document("{\"type\":\"f\"}", 12);
@@ -110,7 +109,6 @@ START_TEST(test_base64)
     check_document("{\"type\":\"foo\"}", 14);
     later_line_free(&line);
 }
-END_TEST
 
 static const struct {
     const char *text, *why;
@@ -161,7 +159,7 @@ static const struct {
     { "[\"document\"]", "not an object" },
 };
 
-START_TEST(test_refused)
+TEST_EACH(test_refused, COUNT(refused))
 {
     const char *text = refused[_i].text, *why = refused[_i].why;
 
@@ -169,9 +167,8 @@ START_TEST(test_refused)
     ck_assert_int_eq(err.code, LATER_E_DATA);
     ck_assert_msg(strstr(err.text, why), "%s: %s", text, err.text);
 }
-END_TEST
 
-START_TEST(test_too_large)
+TEST(test_too_large)
 {
     char text[] = "{\"document\":{\"type\":\"t\",\"payload\":\"0123456789\"}}";
 
@@ -180,7 +177,6 @@ START_TEST(test_too_large)
                                "or raise document.max"));
     ck_assert_int_eq(later_line_parse(&line, text, strlen(text), 35, &err), 0);
 }
-END_TEST
 
 /* ---- writing, and reading that */
 
@@ -219,7 +215,9 @@ static void check_text_back(const char *document, bool plain)
     check_back(document, strlen(document), plain);
 }
 
-START_TEST(test_there_and_back)
+CASE("writing", NULL, NULL);
+
+TEST(test_there_and_back)
 {
     char deep[400] = "{\"type\":\"t\",\"payload\":";
 
@@ -235,10 +233,9 @@ START_TEST(test_there_and_back)
         strcat(deep, "]");
     check_text_back(strcat(deep, "}"), true);
 }
-END_TEST
 
 /* One level more is the most that a document may have; a line of it would have one too many. */
-START_TEST(test_deepest)
+TEST(test_deepest)
 {
     char deep[400] = "{\"type\":\"t\",\"payload\":";
 
@@ -248,9 +245,8 @@ START_TEST(test_deepest)
         strcat(deep, "]");
     check_text_back(strcat(deep, "}"), false);
 }
-END_TEST
 
-START_TEST(test_no_document)
+TEST(test_no_document)
 {
     struct later_line from = { .item = { .document = "\xFF{", .document_len = 2 } };
     size_t len;
@@ -259,21 +255,3 @@ START_TEST(test_no_document)
     ck_assert_int_eq(err.code, LATER_E_DATA);
     ck_assert_mem_eq(err.text, "document: ", 10);
 }
-END_TEST
-
-static TCase *reading(void)
-{
-    TCase *tc = UNIT_CASE("reading", NULL, NULL, test_a_job_document, test_turns,
-                          test_a_document_within, test_base64);
-
-    tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
-    tcase_add_test(tc, test_too_large);
-    return tc;
-}
-
-static TCase *writing(void)
-{
-    return UNIT_CASE("writing", NULL, NULL, test_there_and_back, test_deepest, test_no_document);
-}
-
-UNIT_MAIN("document_line", reading, writing)

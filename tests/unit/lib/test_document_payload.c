@@ -67,7 +67,7 @@ static void in_pattern(const char *pattern, const char *value)
     payload_of(text, value);
 }
 
-START_TEST(test_every_value_everywhere)
+TEST(test_every_value_everywhere)
 {
     static const char *const patterns[] = {
         "{\"type\":\"t\",\"payload\":%s}",
@@ -91,9 +91,8 @@ START_TEST(test_every_value_everywhere)
             in_pattern(patterns[p], values[v]);
     }
 }
-END_TEST
 
-START_TEST(test_none)
+TEST(test_none)
 {
     static const char *const rows[] = {
         "{\"type\":\"t\"}",
@@ -113,10 +112,9 @@ START_TEST(test_none)
         ck_assert_mem_eq(doc.payload, "null", 4);
     }
 }
-END_TEST
 
 /* The name of a member that is written with as many escapes as can be, and longer ones. */
-START_TEST(test_long_names)
+TEST(test_long_names)
 {
     char text[4096];
 
@@ -124,9 +122,8 @@ START_TEST(test_long_names)
              0, 0);
     payload_of(text, "3");
 }
-END_TEST
 
-START_TEST(test_large)
+TEST(test_large)
 {
     size_t len = LATER_DOCUMENT_MAX, head = strlen("{\"type\":\"t\",\"payload\":\"");
     char *text = malloc(len + 1);
@@ -143,12 +140,3 @@ START_TEST(test_large)
     tried_free(&tried);
     free(text);
 }
-END_TEST
-
-static TCase *payload(void)
-{
-    return UNIT_CASE("payload", NULL, NULL, test_every_value_everywhere, test_none, test_long_names,
-                     test_large);
-}
-
-UNIT_MAIN("document_payload", payload)

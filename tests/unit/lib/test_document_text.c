@@ -23,7 +23,7 @@ static char *quote(const char *bytes, size_t len)
     return quoted;
 }
 
-START_TEST(test_quote)
+TEST(test_quote)
 {
     static const struct {
         const char *text, *wanted;
@@ -59,10 +59,9 @@ START_TEST(test_quote)
     ck_assert_str_eq(quoted, "\"a\\u0000b\"");
     free(quoted);
 }
-END_TEST
 
 /* 1,000 bytes at most, and no character is cut in two. */
-START_TEST(test_quote_is_bounded)
+TEST(test_quote_is_bounded)
 {
     static const struct {
         const char *character;
@@ -101,7 +100,6 @@ START_TEST(test_quote_is_bounded)
     ck_assert_uint_eq(strlen(quoted), 6 * 1000 + 2);
     free(quoted);
 }
-END_TEST
 
 /* Is this UTF-8 to jansson? */
 static bool jansson_takes(const char *bytes, size_t len)
@@ -114,7 +112,7 @@ static bool jansson_takes(const char *bytes, size_t len)
 
 /* Every sequence of two bytes, and of three and four with edges after them: we agree with jansson
  * about what is UTF-8, and what we make of the rest is JSON. */
-START_TEST(test_agrees_with_jansson)
+TEST(test_agrees_with_jansson)
 {
     static const char edges[][3] = { "",         "\x80",     "\xBF",     "\x7F",    "\xC0",
                                      "\x80\x80", "\xBF\xBF", "\x80\x7F", "\x80\xC0" };
@@ -139,10 +137,9 @@ START_TEST(test_agrees_with_jansson)
         }
     }
 }
-END_TEST
 
 /* What was quoted is read back unchanged. */
-START_TEST(test_round_trip)
+TEST(test_round_trip)
 {
     char text[256], out[LATER_STRING_ROOM(256)];
     size_t len = 0, bad;
@@ -160,12 +157,3 @@ START_TEST(test_round_trip)
     ck_assert_mem_eq(json_string_value(value), text, len);
     json_decref(value);
 }
-END_TEST
-
-static TCase *strings(void)
-{
-    return UNIT_CASE("strings", NULL, NULL, test_quote, test_quote_is_bounded,
-                     test_agrees_with_jansson, test_round_trip);
-}
-
-UNIT_MAIN("document_text", strings)

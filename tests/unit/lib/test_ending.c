@@ -33,7 +33,9 @@ static const char *words_of(enum later_verb verb)
                                         : "";
 }
 
-START_TEST(test_each_row_is_whole)
+CASE("table", NULL, NULL);
+
+TEST(test_each_row_is_whole)
 {
     for (int i = 0; i < LATER_ENDINGS; i++) {
         const struct later_ending_row *row = &later_endings[i];
@@ -55,9 +57,8 @@ START_TEST(test_each_row_is_whole)
     ck_assert_int_eq(LATER_ENDED_HELD, 0); /* a slot that says nothing */
     ck_assert_uint_lt(LATER_ENDINGS, 256); /* a byte of a slot */
 }
-END_TEST
 
-START_TEST(test_the_last_attempt)
+TEST(test_the_last_attempt)
 {
     for (int i = 0; i < LATER_ENDINGS; i++) {
         enum later_ending ending = (enum later_ending)i;
@@ -71,11 +72,10 @@ START_TEST(test_the_last_attempt)
                                                                  : later_endings[i].counted);
     }
 }
-END_TEST
 
 /* What had not begun is no attempt. If it is buried, its error says why; what is used up keeps its
  * last one. */
-START_TEST(test_what_had_not_begun)
+TEST(test_what_had_not_begun)
 {
     static const struct {
         enum later_ending ending;
@@ -100,9 +100,8 @@ START_TEST(test_what_had_not_begun)
         ck_assert_int_eq(row->counted, LATER_OUTCOME_NONE);
     }
 }
-END_TEST
 
-START_TEST(test_outcomes)
+TEST(test_outcomes)
 {
     static const struct {
         const char *name;
@@ -122,9 +121,8 @@ START_TEST(test_outcomes)
     ck_assert(!later_outcome_is_attempt(LATER_OUTCOME_NONE));
     ck_assert(!later_outcome_failed(LATER_OUTCOME_NONE));
 }
-END_TEST
 
-START_TEST(test_kinds)
+TEST(test_kinds)
 {
     char kinds[LATER_KINDS_ROOM], small[9];
 
@@ -136,7 +134,6 @@ START_TEST(test_kinds)
     ck_assert_ptr_null(later_ending_kind("held"));
     ck_assert_ptr_null(later_ending_kind(""));
 }
-END_TEST
 
 /* ---- what people read */
 
@@ -156,7 +153,9 @@ static void put_row(int i, char *text, size_t room)
              row->counted < LATER_OUTCOMES ? later_outcome_name(row->counted) : "");
 }
 
-START_TEST(test_protocol)
+CASE("papers", NULL, NULL);
+
+TEST(test_protocol)
 {
     char *text = read_file("doc/protocol.md"), *table = strstr(text, "| ending | verb | `how` |"),
          *end;
@@ -177,7 +176,6 @@ START_TEST(test_protocol)
     }
     free(text);
 }
-END_TEST
 
 /* Is the text of a file from one place to another a list of all kinds, each written so? */
 static void check_kinds(const char *name, const char *from, const char *to, const char *mark)
@@ -199,7 +197,7 @@ static void check_kinds(const char *name, const char *from, const char *to, cons
     free(text);
 }
 
-START_TEST(test_lists_of_kinds)
+TEST(test_lists_of_kinds)
 {
     check_kinds("doc/later.1", "whose last error is of this kind:", ".It Fl", "");
     check_kinds("doc/protocol.md",
@@ -207,17 +205,3 @@ START_TEST(test_lists_of_kinds)
     check_kinds("web/pages/timeline.js", "const WORDS", "// An error", ":");
     check_kinds("web/pages/complete.js", "const KINDS", ";", "'");
 }
-END_TEST
-
-static TCase *table(void)
-{
-    return UNIT_CASE("table", NULL, NULL, test_each_row_is_whole, test_the_last_attempt,
-                     test_what_had_not_begun, test_outcomes, test_kinds);
-}
-
-static TCase *papers(void)
-{
-    return UNIT_CASE("papers", NULL, NULL, test_protocol, test_lists_of_kinds);
-}
-
-UNIT_MAIN("ending", table, papers)

@@ -38,7 +38,9 @@ static void check_line(struct later_event event, const char *line)
     later_command_free(&cmd);
 }
 
-START_TEST(test_done)
+CASE("lines", set_up, tear_down);
+
+TEST(test_done)
 {
     check_line((struct later_event){ .id = "a",
                                      .type = "mail.send",
@@ -49,9 +51,8 @@ START_TEST(test_done)
                "{\"id\":\"a\",\"type\":\"mail.send\",\"ending\":\"done\",\"state\":\"done\","
                "\"attempt\":2,\"ms\":12.500,\"waited\":3.500000}");
 }
-END_TEST
 
-START_TEST(test_tried_again)
+TEST(test_tried_again)
 {
     struct later_event event = {
         .id = "a", .type = "t", .ending = LATER_ENDED_TIMEOUT, .attempt = 1, .wait = 5, .waited = -1
@@ -66,10 +67,9 @@ START_TEST(test_tried_again)
     check_line(event, "{\"id\":\"a\",\"type\":\"t\",\"ending\":\"timeout\",\"state\":\"dead\","
                       "\"kind\":\"timeout\",\"attempt\":1}");
 }
-END_TEST
 
 /* There was no attempt; the type is not known. */
-START_TEST(test_never_begun)
+TEST(test_never_begun)
 {
     check_line(
         (struct later_event){
@@ -81,10 +81,9 @@ START_TEST(test_never_begun)
             .id = "a", .type = "t", .ending = LATER_ENDED_EXPIRED, .attempt = 1, .waited = -1 },
         "{\"id\":\"a\",\"type\":\"t\",\"ending\":\"expired\",\"state\":\"expired\"}");
 }
-END_TEST
 
 /* Every ending that is told is JSON, with the longest that a line can have. */
-START_TEST(test_all)
+TEST(test_all)
 {
     char id[LATER_ID_MAX + 1] = "", type[130] = "";
 
@@ -112,9 +111,8 @@ START_TEST(test_all)
         later_command_free(&cmd);
     }
 }
-END_TEST
 
-START_TEST(test_which_verbs)
+TEST(test_which_verbs)
 {
     ck_assert(later_event_is_told(LATER_VERB_ACK));
     ck_assert(later_event_is_told(LATER_VERB_EXPIRE));
@@ -124,7 +122,6 @@ START_TEST(test_which_verbs)
     ck_assert(!later_event_is_told(LATER_VERB_RETURN));
     ck_assert(!later_event_is_told(LATER_VERB_TOUCH));
 }
-END_TEST
 
 static void check_has(const char *bytes)
 {
@@ -132,7 +129,7 @@ static void check_has(const char *bytes)
 }
 
 /* Behind the arguments of the script: lines, host, how many are kept, how many lines. */
-START_TEST(test_call)
+TEST(test_call)
 {
     const struct later_event event = {
         .id = "a", .type = "t", .ending = LATER_ENDED_DONE, .attempt = 1, .waited = -1
@@ -155,7 +152,6 @@ START_TEST(test_call)
     check_has("$16\r\nlater:{q}:events\r\n$1\r\na\r\n");
     check_has("}\r\n$4\r\nweb1\r\n$3\r\n500\r\n$1\r\n1\r\n");
 }
-END_TEST
 
 /* ---- reading */
 
@@ -170,7 +166,9 @@ static void free_entry(void)
 #define ENTRY(id, ends, len)                                                                       \
     "*2\r\n$" id "\r\n*4\r\n$4\r\nhost\r\n$4\r\nweb1\r\n$4\r\nends\r\n$" len "\r\n" ends "\r\n"
 
-START_TEST(test_entry)
+CASE("reading", set_up, free_entry);
+
+TEST(test_entry)
 {
     struct later_event_entry read;
     const char *line;
@@ -191,10 +189,9 @@ START_TEST(test_entry)
     ck_assert_ptr_nonnull(later_event_next(&read, &at, &len));
     ck_assert_ptr_null(later_event_next(&read, &at, &len));
 }
-END_TEST
 
 /* Another program's: nothing is read beyond it. */
-START_TEST(test_foreign)
+TEST(test_foreign)
 {
     static const char *const foreign[] = {
         ENTRY("2\r\n12", "{}", "2"),
@@ -215,17 +212,3 @@ START_TEST(test_foreign)
         entry = NULL;
     }
 }
-END_TEST
-
-static TCase *lines(void)
-{
-    return UNIT_CASE("lines", set_up, tear_down, test_done, test_tried_again, test_never_begun,
-                     test_all, test_which_verbs, test_call);
-}
-
-static TCase *reading(void)
-{
-    return UNIT_CASE("reading", set_up, free_entry, test_entry, test_foreign);
-}
-
-UNIT_MAIN("event", lines, reading)

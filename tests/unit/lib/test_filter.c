@@ -141,7 +141,7 @@ static const struct expected ready_table[] = {
     { "not", "text:a:b", true },
 };
 
-START_TEST(test_one_condition)
+TEST_EACH(test_one_condition, COUNT(ready_table))
 {
     const struct expected *row = &ready_table[_i];
     struct later_filter_job job = job_in("ready", NOW - 3600 - 3e6);
@@ -149,10 +149,9 @@ START_TEST(test_one_condition)
     ck_assert_msg(meets(row->name, row->value, &job) == row->met, "--%s '%s' should be %s",
                   row->name, row->value, row->met ? "met" : "not met");
 }
-END_TEST
 
 /* Of several types or kinds one must be met, of several `not` each. */
-START_TEST(test_some_may_be_met)
+TEST(test_some_may_be_met)
 {
     struct later_filter *filter = made("type", "sms.*"), *none = made("not", "type:sms.*");
     struct later_filter_job job = job_in("ready", NOW);
@@ -182,9 +181,8 @@ START_TEST(test_some_may_be_met)
     ck_assert(later_filter_meets(none, &job));
     later_filter_free(none);
 }
-END_TEST
 
-START_TEST(test_all_must_be_met)
+TEST(test_all_must_be_met)
 {
     struct later_filter *filter = made("type", "mail.*");
     struct later_filter_job job = job_in("ready", NOW);
@@ -208,9 +206,8 @@ START_TEST(test_all_must_be_met)
     ck_assert(!later_filter_is_plain(filter));
     later_filter_free(filter);
 }
-END_TEST
 
-START_TEST(test_ages)
+TEST(test_ages)
 {
     struct later_filter_job dead = job_in("dead", NOW - 3600);
     struct later_filter_job delayed = job_in("delayed", NOW - 3600);
@@ -232,10 +229,9 @@ START_TEST(test_ages)
     done.record.finished_len = strlen(done.record.finished);
     ck_assert(later_filter_since(&done) < 0);
 }
-END_TEST
 
 /* If a document is not JSON, or was not read, only what is known can match. */
-START_TEST(test_no_document)
+TEST(test_no_document)
 {
     struct later_filter_job job = job_in("dead", NOW);
 
@@ -254,7 +250,6 @@ START_TEST(test_no_document)
     job.document_len = strlen(job.document);
     ck_assert(!meets("where", "0=type", &job));
 }
-END_TEST
 
 static const struct {
     const char *name, *value, *why;
@@ -289,7 +284,7 @@ static const struct {
     { "text", "", "must not be empty" },
 };
 
-START_TEST(test_refused)
+TEST_EACH(test_refused, COUNT(refused))
 {
     struct later_filter *filter = later_filter_new();
     struct later_error err = { .text = "" };
@@ -300,10 +295,9 @@ START_TEST(test_refused)
                   refused[_i].value, err.text);
     later_filter_free(filter);
 }
-END_TEST
 
 /* Of two letters in any order, with these expressions glibc makes an automaton of any size. */
-START_TEST(test_too_slow)
+TEST_EACH(test_too_slow, 3)
 {
     static const char *const slow[] = { ".*a.{60}z", "(a|b)*a(a|b){40}z", ".*a.{180}z" };
     char text[1100] = "{\"text\":\"";
@@ -328,9 +322,8 @@ START_TEST(test_too_slow)
     ck_assert(!later_filter_meets(filter, &job));
     later_filter_free(filter);
 }
-END_TEST
 
-START_TEST(test_too_many)
+TEST(test_too_many)
 {
     struct later_filter *filter = made("type", "mail");
     struct later_error err;
@@ -348,9 +341,8 @@ START_TEST(test_too_many)
     ck_assert_int_eq(later_filter_add(filter, "text", text, &err), 0);
     later_filter_free(filter);
 }
-END_TEST
 
-START_TEST(test_names)
+TEST(test_names)
 {
     static const char *const values[] = { "ready", "a", "1", "1",   "a", "bad",
                                           "h",     "1", "1", "a=1", "a", "type:a" };
@@ -365,17 +357,3 @@ START_TEST(test_names)
     later_filter_free(filter);
     later_filter_free(NULL);
 }
-END_TEST
-
-static TCase *filters(void)
-{
-    TCase *tc = UNIT_CASE("filters", NULL, NULL, test_some_may_be_met, test_all_must_be_met,
-                          test_ages, test_no_document, test_too_many, test_names);
-
-    tcase_add_loop_test(tc, test_one_condition, 0, sizeof ready_table / sizeof *ready_table);
-    tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
-    tcase_add_loop_test(tc, test_too_slow, 0, 3);
-    return tc;
-}
-
-UNIT_MAIN("filter", filters)

@@ -43,7 +43,9 @@ static void end(void)
     later_flow_plan_free(plan);
 }
 
-START_TEST(test_tie)
+CASE("plans", begin, end);
+
+TEST(test_tie)
 {
     static const char document[] = "{\"flow\":\"f\", \"when\" : \"ended\",\"type\":\"t\","
                                    "\"after\":[ \"a\",\n\"b-2\" , \"c\" ],\"step\":\"x.1\"}";
@@ -60,7 +62,6 @@ START_TEST(test_tie)
     ck_assert_int_eq(add("{}", 3), 0);
     ck_assert_str_eq(tie.after, "");
 }
-END_TEST
 
 static const char *const wrong[] = {
     "{\"after\":\"a\"}",
@@ -79,14 +80,13 @@ static const char *const wrong[] = {
     "{\"after\":[\"a\"],\"when\":null}",
 };
 
-START_TEST(test_wrong)
+TEST_EACH(test_wrong, COUNT(wrong))
 {
     ck_assert_msg(add(wrong[_i], 1) < 0, "%s", wrong[_i]);
     ck_assert_int_eq(err.code, LATER_E_DATA);
 }
-END_TEST
 
-START_TEST(test_name_limits)
+TEST(test_name_limits)
 {
     char name[LATER_STEP_MAX + 2], document[LATER_AFTER_SIZE + 1000] = "{\"after\":[\"s\"";
     size_t len = strlen(document);
@@ -105,9 +105,8 @@ START_TEST(test_name_limits)
     strcpy(document + len, ",\"more\"]}");
     ck_assert_int_lt(add(document, 5), 0);
 }
-END_TEST
 
-START_TEST(test_circle)
+TEST(test_circle)
 {
     add_step("start", "", 1);
     add_step("a", "c", 2);
@@ -121,18 +120,16 @@ START_TEST(test_circle)
     ck_assert_ptr_nonnull(strstr(err.text, "b (line 3) waits for a"));
     ck_assert_ptr_null(strstr(err.text, "outside"));
 }
-END_TEST
 
-START_TEST(test_unknown)
+TEST(test_unknown)
 {
     add_step("a", "later", 7);
     ck_assert_int_eq(later_flow_plan_check(plan, true, &err), 0);
     ck_assert_int_lt(later_flow_plan_check(plan, false, &err), 0);
     ck_assert_str_eq(err.text, "line 7: after: there is no step later");
 }
-END_TEST
 
-START_TEST(test_waiters)
+TEST_EACH(test_waiters, 2)
 {
     add_step("a", "", 1);
     for (uint64_t i = 0; i < LATER_WAITERS_MAX + (uint64_t)_i; i++)
@@ -141,10 +138,9 @@ START_TEST(test_waiters)
     if (_i > 0)
         ck_assert_ptr_nonnull(strstr(err.text, "line 102: after: more than 100 jobs wait for"));
 }
-END_TEST
 
 /* A chain of many, in the order in which a quadratic walk is slowest. */
-START_TEST(test_long_chain)
+TEST(test_long_chain)
 {
     char step[16], after[16];
 
@@ -164,16 +160,3 @@ START_TEST(test_long_chain)
     }
     ck_assert_int_eq(later_flow_plan_check(plan, false, &err), 0);
 }
-END_TEST
-
-static TCase *plans(void)
-{
-    TCase *tc = UNIT_CASE("plans", begin, end, test_tie, test_name_limits, test_circle,
-                          test_unknown, test_long_chain);
-
-    tcase_add_loop_test(tc, test_wrong, 0, sizeof wrong / sizeof *wrong);
-    tcase_add_loop_test(tc, test_waiters, 0, 2);
-    return tc;
-}
-
-UNIT_MAIN("flow_plan", plans)

@@ -107,13 +107,14 @@ static void same(void)
     is_right(&seen);
 }
 
-START_TEST(an_empty_queue)
+LIVE_CASE("glances", set_up, tear_down);
+
+TEST(an_empty_queue)
 {
     same();
 }
-END_TEST
 
-START_TEST(jobs_in_each_state)
+TEST(jobs_in_each_state)
 {
     live_put("q", "old", live_time() - 3600);
     live_put("q", "new", live_time());
@@ -128,7 +129,6 @@ START_TEST(jobs_in_each_state)
     live_do("HMSET later:{q}:stats done 100"); /* more than were handed out */
     same();
 }
-END_TEST
 
 static bool enough(void)
 {
@@ -138,7 +138,7 @@ static bool enough(void)
 }
 
 /* Scores are times less priorities: then only records say which is the oldest. */
-START_TEST(priorities_are_for_the_script)
+TEST(priorities_are_for_the_script)
 {
     live_put("q", "plain", live_time() - 10);
     ck_assert(enough());
@@ -155,10 +155,9 @@ START_TEST(priorities_are_for_the_script)
     live_do("ZADD later:{q}:ready -inf plain");
     ck_assert(!enough());
 }
-END_TEST
 
 /* A queue that was seen before is asked only whether it has changed, and what has. */
-START_TEST(only_what_has_changed)
+TEST(only_what_has_changed)
 {
     struct later_glance seen;
 
@@ -199,10 +198,9 @@ START_TEST(only_what_has_changed)
     ck_assert(again(&seen));
     is_right(&seen);
 }
-END_TEST
 
 /* Leases run out by themselves: that is asked for apart. */
-START_TEST(what_is_overdue)
+TEST(what_is_overdue)
 {
     struct later_glance seen, before;
 
@@ -217,16 +215,3 @@ START_TEST(what_is_overdue)
     ck_assert_uint_eq(later_glance_more(&seen, &before), 0);
     is_right(&seen);
 }
-END_TEST
-
-static TCase *glances(void)
-{
-    const TTest *const tests[] = {
-        an_empty_queue,        jobs_in_each_state, priorities_are_for_the_script,
-        only_what_has_changed, what_is_overdue,    NULL,
-    };
-
-    return live_case("glances", set_up, tear_down, tests);
-}
-
-UNIT_MAIN("glance", glances)

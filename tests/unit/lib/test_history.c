@@ -13,7 +13,9 @@
 
 /* --- histograms --- */
 
-START_TEST(test_bounds_belong_to_the_bucket_below)
+CASE("histograms", NULL, NULL);
+
+TEST(test_bounds_belong_to_the_bucket_below)
 {
     for (unsigned i = 0; i + 1 < LATER_BUCKETS; i++) {
         double end = later_bucket_end(i);
@@ -31,7 +33,6 @@ START_TEST(test_bounds_belong_to_the_bucket_below)
     ck_assert_uint_eq(later_bucket(1e300), LATER_BUCKETS - 1);
     ck_assert_uint_eq(later_bucket(INFINITY), LATER_BUCKETS - 1);
 }
-END_TEST
 
 static double even(void)
 {
@@ -58,7 +59,7 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-START_TEST(test_quantiles_within_ten_percent)
+TEST(test_quantiles_within_ten_percent)
 {
     static double (*const distributions[])(void) = { even, exponential, two_humps };
     static const double parts[] = { 0.5, 0.95, 0.99 };
@@ -83,9 +84,8 @@ START_TEST(test_quantiles_within_ten_percent)
     }
     fflush(stdout);
 }
-END_TEST
 
-START_TEST(test_counts_within)
+TEST(test_counts_within)
 {
     struct later_histogram histogram = { .count = { 0 } };
     static const double seconds[] = { 0.0009765625, 0.001, 0.25, 0.2500001, 3, 4, 4.0001, 2e6 };
@@ -102,13 +102,6 @@ START_TEST(test_counts_within)
     later_histogram_add(&histogram, &histogram);
     ck_assert_uint_eq(later_histogram_count(&histogram), 16);
     ck_assert_uint_eq(later_histogram_within(&histogram, 4), 12);
-}
-END_TEST
-
-static TCase *histograms(void)
-{
-    return UNIT_CASE("histograms", NULL, NULL, test_bounds_belong_to_the_bucket_below,
-                     test_quantiles_within_ten_percent, test_counts_within);
 }
 
 /* --- tallies --- */
@@ -136,7 +129,9 @@ static void unpack_again(struct later_tallies *to, const struct later_tallies *f
     free(packed);
 }
 
-START_TEST(test_packs_and_adds_up)
+CASE("tallies", NULL, NULL);
+
+TEST(test_packs_and_adds_up)
 {
     struct later_tallies one = { 0 }, other = { 0 }, sum = { 0 };
     struct later_tally all;
@@ -170,9 +165,8 @@ START_TEST(test_packs_and_adds_up)
     later_tallies_free(&other);
     later_tallies_free(&sum);
 }
-END_TEST
 
-START_TEST(test_types_are_bounded)
+TEST(test_types_are_bounded)
 {
     struct later_tallies tallies = { 0 }, again = { 0 };
 
@@ -193,11 +187,10 @@ START_TEST(test_types_are_bounded)
     later_tallies_free(&tallies);
     later_tallies_free(&again);
 }
-END_TEST
 
 /* Whatever byte is changed or cut off, it is refused, or gives some other tallies, and nothing
  * worse. */
-START_TEST(test_foreign_bytes)
+TEST(test_foreign_bytes)
 {
     struct later_tallies tallies = { 0 }, none = { 0 };
     size_t len, first, refused = 0;
@@ -233,10 +226,9 @@ START_TEST(test_foreign_bytes)
     ck_assert_uint_eq(none.count, 0);
     later_tallies_free(&tallies);
 }
-END_TEST
 
 /* Whatever there is in the buckets: few or many, small or as large as can be, alone or in rows. */
-START_TEST(test_packs_any_histogram)
+TEST(test_packs_any_histogram)
 {
     struct later_tallies tallies = { 0 }, again = { 0 };
     struct later_tally *row = later_tallies_row(&tallies, "any");
@@ -258,10 +250,9 @@ START_TEST(test_packs_any_histogram)
     }
     later_tallies_free(&tallies);
 }
-END_TEST
 
 /* What laterds wrote before, by hand: version, "a", outcomes, sums, buckets 80; 0 and 2. */
-START_TEST(test_reads_the_first_version)
+TEST(test_reads_the_first_version)
 {
     static const char packed[] = "\x01"
                                  "\x01"
@@ -285,10 +276,9 @@ START_TEST(test_reads_the_first_version)
     ck_assert_uint_eq(later_histogram_count(&tallies.rows[0]->run), 131);
     later_tallies_free(&tallies);
 }
-END_TEST
 
 /* Twenty types as busy queues have them, in about as many bytes as doc/protocol.md says. */
-START_TEST(test_packed_size)
+TEST(test_packed_size)
 {
     struct later_tallies tallies = { 0 };
     size_t len;
@@ -306,18 +296,12 @@ START_TEST(test_packed_size)
     ck_assert_uint_lt(len, 20 * 80);
     later_tallies_free(&tallies);
 }
-END_TEST
-
-static TCase *tallies(void)
-{
-    return UNIT_CASE("tallies", NULL, NULL, test_packs_and_adds_up, test_types_are_bounded,
-                     test_foreign_bytes, test_packs_any_histogram, test_reads_the_first_version,
-                     test_packed_size);
-}
 
 /* --- periods --- */
 
-START_TEST(test_scales)
+CASE("periods", NULL, NULL);
+
+TEST(test_scales)
 {
     ck_assert_int_eq(later_period(LATER_BY_MINUTE, 119.99), 1);
     ck_assert_int_eq(later_period(LATER_BY_TEN, 1763790000), 2939650);
@@ -328,9 +312,8 @@ START_TEST(test_scales)
     ck_assert_int_eq(later_scale_for(8 * 86400), LATER_BY_HOUR);
     ck_assert_int_eq(later_scale_for(1e9), LATER_BY_HOUR);
 }
-END_TEST
 
-START_TEST(test_asks)
+TEST(test_asks)
 {
     static const char wanted[] = "*2\r\n$7\r\nHGETALL\r\n$20\r\nlater:{mail}:ten:123\r\n";
     struct later_command cmd = { 0 };
@@ -343,11 +326,3 @@ START_TEST(test_asks)
     ck_assert_mem_eq(cmd.data, wanted, cmd.len);
     later_command_free(&cmd);
 }
-END_TEST
-
-static TCase *periods(void)
-{
-    return UNIT_CASE("periods", NULL, NULL, test_scales, test_asks);
-}
-
-UNIT_MAIN("history", histograms, tallies, periods)

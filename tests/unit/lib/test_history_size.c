@@ -144,27 +144,18 @@ static void fits(const char *what, const double jobs[LATER_SCALES])
     ck_assert_double_le(bytes, LIMIT);
 }
 
-START_TEST(each_period_as_busy)
+LIVE_CASE("sizes", set_up, tear_down);
+
+TEST(each_period_as_busy)
 {
     static const double jobs[LATER_SCALES] = { 1200, 1200, 1200 };
 
     fits("1,200 jobs of each in each period", jobs);
 }
-END_TEST
 
-START_TEST(each_minute_as_busy)
+TEST(each_minute_as_busy)
 {
     static const double jobs[LATER_SCALES] = { 1200, 12000, 72000 };
 
     fits("1,200 jobs of each a minute", jobs);
 }
-END_TEST
-
-static TCase *sizes(void)
-{
-    const TTest *const tests[] = { each_period_as_busy, each_minute_as_busy, NULL };
-
-    return live_case("sizes", set_up, tear_down, tests);
-}
-
-UNIT_MAIN("history_size", sizes)

@@ -32,7 +32,9 @@ static json_t *parse(const char *payload, json_error_t *error)
     return parsed;
 }
 
-START_TEST(test_any_value)
+CASE("payloads", NULL, NULL);
+
+TEST(test_any_value)
 {
     json_error_t error;
     json_t *json = parse("{\"to\":\"a@b.c\"}", &error);
@@ -52,9 +54,8 @@ START_TEST(test_any_value)
     ck_assert(json_is_null(json));
     json_decref(json);
 }
-END_TEST
 
-START_TEST(test_what_c_cannot_hold)
+TEST(test_what_c_cannot_hold)
 {
     json_error_t error = { .text = "" };
 
@@ -65,9 +66,10 @@ START_TEST(test_what_c_cannot_hold)
     ck_assert_uint_gt(strlen(error.text), 0);
     ck_assert_ptr_null(parse("12345678901234567890", NULL));
 }
-END_TEST
 
-START_TEST(test_strings)
+CASE("members", NULL, NULL);
+
+TEST(test_strings)
 {
     json_t *json = parse("{\"a\":\"x\",\"e\":\"\",\"n\":null,\"i\":5,\"l\":[\"x\"]}", NULL);
 
@@ -82,9 +84,8 @@ START_TEST(test_strings)
     ck_assert_str_eq(later_json_string(json_object_get(json, "l"), "a", "no"), "no");
     json_decref(json);
 }
-END_TEST
 
-START_TEST(test_integers)
+TEST(test_integers)
 {
     json_t *json = parse("{\"a\":5,\"z\":0,\"min\":-9223372036854775808,\"r\":5.0,\"e\":1e3,"
                          "\"h\":5.5,\"p\":9007199254740992.0,\"q\":9007199254740994.0,\"big\":1e30,"
@@ -108,9 +109,8 @@ START_TEST(test_integers)
     ck_assert_int_eq(later_json_integer(NULL, "a", 7), 7);
     json_decref(json);
 }
-END_TEST
 
-START_TEST(test_numbers)
+TEST(test_numbers)
 {
     json_t *json = parse("{\"a\":5,\"h\":-5.5,\"s\":\"5\",\"n\":null}", NULL);
 
@@ -122,16 +122,3 @@ START_TEST(test_numbers)
     ck_assert_double_eq(later_json_number(NULL, "a", 7), 7);
     json_decref(json);
 }
-END_TEST
-
-static TCase *payloads(void)
-{
-    return UNIT_CASE("payloads", NULL, NULL, test_any_value, test_what_c_cannot_hold);
-}
-
-static TCase *members(void)
-{
-    return UNIT_CASE("members", NULL, NULL, test_strings, test_integers, test_numbers);
-}
-
-UNIT_MAIN("job_json", payloads, members)

@@ -52,7 +52,7 @@ static void all(bool wanted, const char *const *texts, size_t count)
 #define ALL(wanted, texts) all(wanted, texts, sizeof(texts) / sizeof *(texts))
 
 /* The edges of RFC 8259, in the manner of JSONTestSuite (Seriot, "Parsing JSON is a Minefield"). */
-START_TEST(test_taken)
+TEST(test_taken)
 {
     static const char *const texts[] = {
         "null",
@@ -90,9 +90,8 @@ START_TEST(test_taken)
 
     ALL(true, texts);
 }
-END_TEST
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
     static const char *const texts[] = {
         "",
@@ -194,10 +193,9 @@ START_TEST(test_refused)
 
     ALL(false, texts);
 }
-END_TEST
 
 /* From where on a number rounds to infinity, in every way to write it. */
-START_TEST(test_largest_number)
+TEST(test_largest_number)
 {
     static const char least[] = /* 2^1024 - 2^970 */
         "179769313486231580793728971405303415079934132710037826936173778980444968292764"
@@ -225,7 +223,6 @@ START_TEST(test_largest_number)
     snprintf(text, sizeof text, "%c.%se0000000308", limit[0], limit + 1);
     ck_assert(takes(text, strlen(text)));
 }
-END_TEST
 
 /* An object with `count` different names, of which the one at `twice` comes again at the end in
  * another spelling. The caller frees. */
@@ -243,7 +240,7 @@ static char *with_names(unsigned count, long twice)
     return text;
 }
 
-START_TEST(test_many_names)
+TEST(test_many_names)
 {
     static const unsigned counts[] = { 2, 20, 30, 31, 32, 33, 60, 510, 511, 512, 513, 1025, 5000 };
 
@@ -256,7 +253,6 @@ START_TEST(test_many_names)
         }
     }
 }
-END_TEST
 
 static double seconds_for(const char *text, int times)
 {
@@ -270,7 +266,7 @@ static double seconds_for(const char *text, int times)
 }
 
 /* A hundred times the names cost a hundred times the time, not ten thousand times. */
-START_TEST(test_names_cost_what_they_weigh)
+TEST(test_names_cost_what_they_weigh)
 {
     char *few = with_names(1000, -1), *many = with_names(100000, -1);
     double one = seconds_for(few, 100), other = seconds_for(many, 1);
@@ -279,9 +275,8 @@ START_TEST(test_names_cost_what_they_weigh)
     free(few);
     free(many);
 }
-END_TEST
 
-START_TEST(test_no_memory)
+TEST(test_no_memory)
 {
     char *few = with_names(500, -1), *many = with_names(600, -1);
     struct later_error err;
@@ -298,9 +293,8 @@ START_TEST(test_no_memory)
     free(few);
     free(many);
 }
-END_TEST
 
-START_TEST(test_members)
+TEST(test_members)
 {
     static const char text[] =
         " {\"b\": [1, 2] , \"in\":{\"a\":0},\"\\u0061\" :\"x\\u00e9\", \"c\":-1.5e1 }";
@@ -325,13 +319,3 @@ START_TEST(test_members)
     ck_assert_ptr_null(found[4].value);
     ck_assert_ptr_null(found[0].value);
 }
-END_TEST
-
-static TCase *json(void)
-{
-    return UNIT_CASE("json", NULL, NULL, test_taken, test_refused, test_largest_number,
-                     test_many_names, test_names_cost_what_they_weigh, test_no_memory,
-                     test_members);
-}
-
-UNIT_MAIN("json", json)

@@ -20,7 +20,7 @@ static const struct {
       "{\n  \"q\": \"\\\" {,}: \\\\\",\n  \"r\": null\n}" },
 };
 
-START_TEST(test_layout)
+TEST_EACH(test_layout, COUNT(layouts))
 {
     const char *compact = layouts[_i].compact;
     size_t len = 0;
@@ -33,10 +33,9 @@ START_TEST(test_layout)
     ck_assert_mem_eq(made, compact, len);
     free(made);
 }
-END_TEST
 
 /* A person may leave half a string or half an escape behind; nothing is read beyond the end. */
-START_TEST(test_unfinished)
+TEST(test_unfinished)
 {
     static const char *const ends[] = { "\"ab", "\"ab\\", "[ \"", "{\"a\":\"\\\"" };
 
@@ -50,14 +49,3 @@ START_TEST(test_unfinished)
         free(exact);
     }
 }
-END_TEST
-
-static TCase *layout(void)
-{
-    TCase *tc = UNIT_CASE("layout", NULL, NULL, test_unfinished);
-
-    tcase_add_loop_test(tc, test_layout, 0, sizeof layouts / sizeof *layouts);
-    return tc;
-}
-
-UNIT_MAIN("json_layout", layout)

@@ -41,7 +41,9 @@ static const struct {
     { LATER_KEY_CANCELLED, "cancelled", "later:{mail}:cancelled" },
 };
 
-START_TEST(test_names)
+CASE("names", NULL, NULL);
+
+TEST(test_names)
 {
     struct later_keys keys;
 
@@ -55,9 +57,8 @@ START_TEST(test_names)
         ck_assert_str_eq(later_key_name(contract[i].key), contract[i].name);
     }
 }
-END_TEST
 
-START_TEST(test_other_names)
+TEST(test_other_names)
 {
     struct later_keys keys;
     char out[LATER_KEY_MAX];
@@ -105,9 +106,8 @@ START_TEST(test_other_names)
     ck_assert_uint_eq(later_key_protocol(out, "later"), 14);
     ck_assert_str_eq(out, "later:protocol");
 }
-END_TEST
 
-START_TEST(test_protocol)
+TEST(test_protocol)
 {
     static const char *const fine[] = { "", "0", "2", "02", "OK", "3x", "-3", "x", "2.9", " 3" };
     static const char *const newer[] = { "3", "10", "99999999999999999999999999" };
@@ -124,7 +124,6 @@ START_TEST(test_protocol)
     ck_assert_ptr_nonnull(strstr(why, "(shop:protocol is 1, we know 2)"));
     ck_assert_ptr_nonnull(strstr(why, "delete its keys"));
 }
-END_TEST
 
 /* What Redis Cluster hashes: the text between the first brace and the next closing one. */
 static void check_tag(const char *key, const char *tag)
@@ -138,7 +137,7 @@ static void check_tag(const char *key, const char *tag)
                   key);
 }
 
-START_TEST(test_one_slot)
+TEST(test_one_slot)
 {
     struct later_keys keys;
     char out[LATER_KEY_MAX];
@@ -169,7 +168,6 @@ START_TEST(test_one_slot)
         check_tag(out, "tv");
     }
 }
-END_TEST
 
 static void fill(char *text, char c, size_t len)
 {
@@ -177,7 +175,7 @@ static void fill(char *text, char c, size_t len)
     text[len] = '\0';
 }
 
-START_TEST(test_longest_names_fit)
+TEST(test_longest_names_fit)
 {
     char prefix[LATER_PREFIX_MAX + 1], queue[LATER_QUEUE_MAX + 1], name[201], call[65];
     char out[LATER_KEY_MAX], wanted[LATER_KEY_MAX];
@@ -214,7 +212,6 @@ START_TEST(test_longest_names_fit)
     ck_assert_uint_eq(later_key_limit(out, prefix, name), strlen(wanted));
     ck_assert_str_eq(out, wanted);
 }
-END_TEST
 
 /* Every byte, alone and after a letter, and every length around the longest. */
 static void check_valid(bool (*valid)(const char *), const char *allowed, size_t max)
@@ -235,13 +232,14 @@ static void check_valid(bool (*valid)(const char *), const char *allowed, size_t
     }
 }
 
-START_TEST(test_queue_valid)
+CASE("validity", NULL, NULL);
+
+TEST(test_queue_valid)
 {
     check_valid(later_key_queue_valid, LETTERS "_.-", 64);
 }
-END_TEST
 
-START_TEST(test_shard_valid)
+TEST(test_shard_valid)
 {
     static const char *const fine[] = { "mail/0", "mail/3", "a/31", "m.a-i_l/10", "a/99", "mail" };
     static const char *const bad[] = { "",        "/",       "/3",      "mail/",   "mail/x",
@@ -262,21 +260,18 @@ START_TEST(test_shard_valid)
         ck_assert(!later_key_queue_valid(name)); /* a shard cannot be named by hand */
     }
 }
-END_TEST
 
-START_TEST(test_prefix_valid)
+TEST(test_prefix_valid)
 {
     check_valid(later_key_prefix_valid, LETTERS "_.:-", 32);
 }
-END_TEST
 
-START_TEST(test_name_valid)
+TEST(test_name_valid)
 {
     check_valid(later_key_name_valid, LETTERS "!\"#$%&'()*+,-./:;<=>?@[\\]^_`|~", 200);
 }
-END_TEST
 
-START_TEST(test_tag)
+TEST(test_tag)
 {
     char out[6];
 
@@ -292,18 +287,3 @@ START_TEST(test_tag)
     ck_assert_str_eq(later_key_tag(out, sizeof out, "{}"), "");
     ck_assert_str_eq(out, "");
 }
-END_TEST
-
-static TCase *names(void)
-{
-    return UNIT_CASE("names", NULL, NULL, test_names, test_other_names, test_protocol,
-                     test_one_slot, test_longest_names_fit, test_tag);
-}
-
-static TCase *validity(void)
-{
-    return UNIT_CASE("validity", NULL, NULL, test_queue_valid, test_shard_valid, test_prefix_valid,
-                     test_name_valid);
-}
-
-UNIT_MAIN("key", names, validity)

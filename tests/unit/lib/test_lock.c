@@ -135,7 +135,9 @@ static void write_byte(const void *fd)
     leave(write(*(const int *)fd, "x", 1) == 1);
 }
 
-START_TEST(test_taken_and_busy)
+LIVE_CASE("lock", set_up, tear_down);
+
+TEST(test_taken_and_busy)
 {
     double begun = later_clock();
 
@@ -154,9 +156,8 @@ START_TEST(test_taken_and_busy)
     ck_assert_int_eq(take(bob, "bbbb", 30, 0.25), LATER_LOCK_YES);
     ck_assert_uint_eq(locked.fence, 2);
 }
-END_TEST
 
-START_TEST(test_woken_when_freed)
+TEST(test_woken_when_freed)
 {
     pid_t pid;
 
@@ -167,9 +168,8 @@ START_TEST(test_woken_when_freed)
     ck_assert_str_eq(live_string("HGET later:lock:{n} token"), bobs);
     joined(pid);
 }
-END_TEST
 
-START_TEST(test_owner_dead)
+TEST(test_owner_dead)
 {
     double most = 2 * live_slowness(), best = 100;
 
@@ -186,9 +186,8 @@ START_TEST(test_owner_dead)
     }
     ck_assert_double_le(best, most);
 }
-END_TEST
 
-START_TEST(test_stopped)
+TEST(test_stopped)
 {
     struct later_lock_wish wish = {
         .name = "n", .token = bobs, .owner = "me", .ttl = 30, .wait = INFINITY
@@ -207,9 +206,8 @@ START_TEST(test_stopped)
     close(line[0]);
     close(line[1]);
 }
-END_TEST
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
     struct later_lock_wish wish = {
         .name = "a b", .token = "t", .owner = "", .ttl = 30, .stop = -1
@@ -225,9 +223,8 @@ START_TEST(test_refused)
     }
     ck_assert_int_eq(live_number("EXISTS later:lock:{n}"), 0);
 }
-END_TEST
 
-START_TEST(test_denied_to_wait)
+TEST(test_denied_to_wait)
 {
     ck_assert_int_eq(take(ann, "aaaa", 30, 0), LATER_LOCK_YES);
     live_do("ACL SETUSER default -blpop");
@@ -235,9 +232,8 @@ START_TEST(test_denied_to_wait)
     ck_assert_int_eq(err.code, LATER_E_TOKEN);
     live_do("ACL SETUSER default +blpop");
 }
-END_TEST
 
-START_TEST(test_cut_off_while_waiting)
+TEST(test_cut_off_while_waiting)
 {
     pid_t pid;
 
@@ -249,9 +245,8 @@ START_TEST(test_cut_off_while_waiting)
     live_end(); /* its own connection is gone too */
     live_begin();
 }
-END_TEST
 
-START_TEST(test_replies_of_other_shapes)
+TEST(test_replies_of_other_shapes)
 {
     struct later_lock_seen seen;
     uint64_t fence = 7;
@@ -265,13 +260,3 @@ START_TEST(test_replies_of_other_shapes)
     ck_assert(!seen.held);
     ck_assert_str_eq(seen.owner, "");
 }
-END_TEST
-
-static TCase *lock(void)
-{
-    return LIVE_CASE("lock", set_up, tear_down, test_taken_and_busy, test_woken_when_freed,
-                     test_owner_dead, test_stopped, test_refused, test_denied_to_wait,
-                     test_cut_off_while_waiting, test_replies_of_other_shapes);
-}
-
-UNIT_MAIN("lock", lock)

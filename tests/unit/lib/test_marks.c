@@ -50,7 +50,9 @@ static const char *read_marks(void)
     return text;
 }
 
-START_TEST(test_a_fleet_is_one_mark)
+CASE("marks", set_up, NULL);
+
+TEST(test_a_fleet_is_one_mark)
 {
     noted(0, "start 29400000 0.1.0");
     noted(60, "start 29400001 0.1.0");
@@ -59,9 +61,8 @@ START_TEST(test_a_fleet_is_one_mark)
     noted(1200, "start 29400020 0.1.0");
     ck_assert_str_eq(read_marks(), "start 0.1.0 0 500, start 0.1.0 1200 1200");
 }
-END_TEST
 
-START_TEST(test_another_version_is_a_deploy)
+TEST(test_another_version_is_a_deploy)
 {
     noted(0, "start 29400000 0.1.0");
     noted(30, "start 29400000 0.2.0");
@@ -70,9 +71,8 @@ START_TEST(test_another_version_is_a_deploy)
     noted(200, "reload 29400003 ");
     ck_assert_str_eq(read_marks(), "start 0.1.0 0 0, deploy 0.2.0 30 90, reload 100 200");
 }
-END_TEST
 
-START_TEST(test_nobody_alive)
+TEST(test_nobody_alive)
 {
     noted(0, "alone 29400000 0"); /* the first one ever */
     noted(100, "stop 29400002 ");
@@ -82,9 +82,8 @@ START_TEST(test_nobody_alive)
     noted(900, "alone 29400015 1764000700"); /* killed: seen until 700 */
     ck_assert_str_eq(read_marks(), "down 200 260, down 700 900");
 }
-END_TEST
 
-START_TEST(test_without_redis)
+TEST(test_without_redis)
 {
     noted(130, "away 29400002 1764000100");
     noted(131, "away 29400002 1764000098"); /* another host tells of the same */
@@ -93,9 +92,8 @@ START_TEST(test_without_redis)
     noted(500, "away 29400008 1764009999"); /* not yet */
     ck_assert_str_eq(read_marks(), "away 98 135, away 380 400");
 }
-END_TEST
 
-START_TEST(test_pauses)
+TEST(test_pauses)
 {
     noted(10, "pause 1764000010000 mail 0.000");
     noted(20, "pause 1764000020000 sms 1764000080.000");
@@ -109,10 +107,9 @@ START_TEST(test_pauses)
     ck_assert_str_eq(read_marks(), "pause mail 10 40, pause sms 20 80, pause mail 50 60, "
                                    "pause late 70 3600+, pause slow 75 3600+");
 }
-END_TEST
 
 /* Each by itself, beside that of the queue. */
-START_TEST(test_pauses_of_types)
+TEST(test_pauses_of_types)
 {
     noted(10, "pause 1764000010000 mail 0.000");
     noted(20, "pause 1764000020000 mail 0.000 bulk.*");
@@ -121,10 +118,9 @@ START_TEST(test_pauses_of_types)
     noted(50, "resume 1764000050000 mail");
     ck_assert_str_eq(read_marks(), "pause mail 10 50, pause mail 20 30");
 }
-END_TEST
 
 /* Other numbers end those before. */
-START_TEST(test_numbers_that_are_set)
+TEST(test_numbers_that_are_set)
 {
     noted(10, "set 1764000010000 0.000 limit:type:sms");
     noted(20, "set 1764000020000 1764000080.000 permit:queue:mail");
@@ -136,9 +132,8 @@ START_TEST(test_numbers_that_are_set)
     ck_assert_str_eq(read_marks(), "set 10 30, set 20 80, set 30 40, set 70 3600+");
     ck_assert_str_eq(marks[1].set, "permit:queue:mail");
 }
-END_TEST
 
-START_TEST(test_foreign_notes)
+TEST(test_foreign_notes)
 {
     noted(0, "set 1 0");
     noted(0, "set 1 ");
@@ -156,9 +151,8 @@ START_TEST(test_foreign_notes)
     read_marks();
     ck_assert_uint_eq(count, 1);
 }
-END_TEST
 
-START_TEST(test_never_more_than_there_is_room)
+TEST(test_never_more_than_there_is_room)
 {
     char text[64];
 
@@ -169,10 +163,9 @@ START_TEST(test_never_more_than_there_is_room)
     read_marks();
     ck_assert_uint_eq(count, LATER_MARKS_MAX);
 }
-END_TEST
 
 /* The texts are those of doc/protocol.md, "Marks". */
-START_TEST(test_what_is_written)
+TEST(test_what_is_written)
 {
     static const struct {
         enum later_note note;
@@ -193,14 +186,3 @@ START_TEST(test_what_is_written)
             later_command_free(&cmds[n]);
     }
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("marks", set_up, NULL, test_a_fleet_is_one_mark,
-                     test_another_version_is_a_deploy, test_nobody_alive, test_without_redis,
-                     test_pauses, test_pauses_of_types, test_numbers_that_are_set,
-                     test_foreign_notes, test_never_more_than_there_is_room, test_what_is_written);
-}
-
-UNIT_MAIN("marks", all)

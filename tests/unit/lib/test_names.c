@@ -11,7 +11,7 @@ static struct item {
     char name[16];
 } items[MANY];
 
-START_TEST(test_each_is_found_by_its_name)
+TEST(test_each_is_found_by_its_name)
 {
     struct later_names names = { 0 };
 
@@ -30,7 +30,6 @@ START_TEST(test_each_is_found_by_its_name)
     ck_assert_ptr_null(later_names_find(&names, ""));
     later_names_free(&names, NULL);
 }
-END_TEST
 
 static int freed;
 
@@ -39,7 +38,7 @@ static void count_freed(void *item)
     freed += item == &items[0] || item == &items[1];
 }
 
-START_TEST(test_items_are_freed_with_it)
+TEST(test_items_are_freed_with_it)
 {
     struct later_names names = { 0 };
 
@@ -50,9 +49,8 @@ START_TEST(test_items_are_freed_with_it)
     ck_assert_int_eq(freed, 2);
     ck_assert_uint_eq(names.count, 0);
 }
-END_TEST
 
-START_TEST(test_one_that_was_freed_is_empty)
+TEST(test_one_that_was_freed_is_empty)
 {
     struct later_names names = { 0 };
 
@@ -64,7 +62,6 @@ START_TEST(test_one_that_was_freed_is_empty)
     ck_assert_ptr_eq(later_names_find(&names, "again"), items);
     later_names_free(&names, NULL);
 }
-END_TEST
 
 /* Items with an even number stay. */
 static const char *even_stays(void *arg, void *item)
@@ -75,7 +72,7 @@ static const char *even_stays(void *arg, void *item)
     return (of - items) % 2 == 0 ? of->name : NULL;
 }
 
-START_TEST(test_some_go)
+TEST(test_some_go)
 {
     struct later_names names = { 0 };
 
@@ -93,12 +90,3 @@ START_TEST(test_some_go)
     ck_assert_ptr_eq(later_names_find(&names, "item-1"), &items[1]);
     later_names_free(&names, NULL);
 }
-END_TEST
-
-static TCase *names(void)
-{
-    return UNIT_CASE("names", NULL, NULL, test_each_is_found_by_its_name,
-                     test_items_are_freed_with_it, test_one_that_was_freed_is_empty, test_some_go);
-}
-
-UNIT_MAIN("names", names)

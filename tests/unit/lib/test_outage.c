@@ -58,7 +58,9 @@ static void finish(const char *id, const char *value)
 
 /* ---- how long */
 
-START_TEST(how_long)
+CASE("outage", set_up, tear_down);
+
+TEST(how_long)
 {
     ck_assert_double_eq(later_outage_pause(100, INFINITY, 100), LATER_OUTAGE_AGAIN);
     ck_assert_double_eq(later_outage_pause(100, INFINITY, 129), LATER_OUTAGE_AGAIN);
@@ -69,10 +71,9 @@ START_TEST(how_long)
     ck_assert_double_eq(later_outage_pause(100, 103, 103), 0);
     ck_assert_double_eq(later_outage_pause(100, 103, 110), 0);
 }
-END_TEST
 
 /* Only an outage without a break is too long. */
-START_TEST(since_it_worked)
+TEST(since_it_worked)
 {
     struct later_outage outage = { .client = client, .until = INFINITY };
     struct later_error away = { LATER_E_REDIS, "Redis: away" };
@@ -86,7 +87,6 @@ START_TEST(since_it_worked)
     away.code = LATER_E_TOKEN;
     ck_assert(!later_outage_wait(&outage, &away));
 }
-END_TEST
 
 /* ---- waits that go on */
 
@@ -135,7 +135,7 @@ static void until(bool (*is_so)(void))
     }
 }
 
-START_TEST(killed_and_started_again)
+TEST(killed_and_started_again)
 {
     struct patient patient;
 
@@ -147,10 +147,9 @@ START_TEST(killed_and_started_again)
     finish("a", "[1]");
     patient_end(&patient, "[1]");
 }
-END_TEST
 
 /* The result came when it was not waited for. */
-START_TEST(ended_meanwhile)
+TEST(ended_meanwhile)
 {
     struct patient patient;
 
@@ -161,7 +160,6 @@ START_TEST(ended_meanwhile)
     finish("a", "2");
     patient_end(&patient, "2");
 }
-END_TEST
 
 /* ---- its first look is no exception */
 
@@ -182,7 +180,7 @@ static void load_first(struct fake_redis *fake, void *arg)
     }
 }
 
-START_TEST(it_is_starting)
+TEST(it_is_starting)
 {
     int loads = 2;
     struct fake_redis *fake = fake_start(load_first, &loads);
@@ -198,11 +196,10 @@ START_TEST(it_is_starting)
     later_client_close(other);
     fake_stop(fake);
 }
-END_TEST
 
 /* ---- waits that end */
 
-START_TEST(longer_than_the_wait)
+TEST(longer_than_the_wait)
 {
     double from = later_clock();
 
@@ -214,7 +211,6 @@ START_TEST(longer_than_the_wait)
     ck_assert_int_eq(later_wait(client, "q", "a", 0, &end, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_REDIS);
 }
-END_TEST
 
 /* Asked for in vain, until the wait is over, it would take longer than an outage may. */
 static void refused_at_once(struct later_client *whose, enum later_code code, const char *word)
@@ -226,42 +222,28 @@ static void refused_at_once(struct later_client *whose, enum later_code code, co
     ck_assert_msg(err.code == code && strstr(err.text, word), "%d %s", (int)err.code, err.text);
 }
 
-START_TEST(a_wrong_password)
+TEST(a_wrong_password)
 {
     live_do("CONFIG SET requirepass secret");
     refused_at_once(client, LATER_E_TOKEN, "NOAUTH");
 }
-END_TEST
 
-START_TEST(a_missing_right)
+TEST(a_missing_right)
 {
     live_do("ACL SETUSER default -blmove");
     live_hold("q", "a", TOKEN, 600);
     refused_at_once(client, LATER_E_TOKEN, "NOPERM");
 }
-END_TEST
 
-START_TEST(a_wrong_type)
+TEST(a_wrong_type)
 {
     live_hold("q", "a", TOKEN, 600);
     live_do("SET later:{q}:result:a 1");
     refused_at_once(client, LATER_E_REDIS, "WRONGTYPE");
 }
-END_TEST
 
-START_TEST(another_protocol)
+TEST(another_protocol)
 {
     live_do("SET later:protocol 999");
     refused_at_once(client, LATER_E_REDIS, "999");
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("outage", set_up, tear_down, how_long, since_it_worked,
-                     killed_and_started_again, ended_meanwhile, it_is_starting,
-                     longer_than_the_wait, a_wrong_password, a_missing_right, a_wrong_type,
-                     another_protocol);
-}
-
-UNIT_MAIN("outage", all)

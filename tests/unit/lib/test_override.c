@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST(types)
+TEST(types)
 {
     char longest[LATER_TYPE_MAX + 2];
 
@@ -21,9 +21,8 @@ START_TEST(types)
     ck_assert_str_eq(later_override_named("type:mail.*"), "mail.*");
     ck_assert_ptr_null(later_override_named("max_running"));
 }
-END_TEST
 
-START_TEST(read_from_the_hash)
+TEST(read_from_the_hash)
 {
     struct later_reply *reply =
         reply_made("*6\r\n$6\r\ntype:a\r\n$32\r\n100.500 0.000 ann it is too slow\r\n"
@@ -45,9 +44,8 @@ START_TEST(read_from_the_hash)
     ck_assert(!later_override_read(reply, 3, 1, &one));
     later_reply_free(reply);
 }
-END_TEST
 
-START_TEST(heeded)
+TEST(heeded)
 {
     struct later_reply *reply = reply_made("*3\r\n:1\r\n$6\r\ntype:a\r\n$4\r\n10.5\r\n");
     struct later_heeded one;
@@ -60,9 +58,8 @@ START_TEST(heeded)
     ck_assert(!later_override_heeded(NULL, 0, &one) && !later_override_more(NULL));
     later_reply_free(reply);
 }
-END_TEST
 
-START_TEST(numbers)
+TEST(numbers)
 {
     struct later_reply *reply = reply_made("*3\r\n:0\r\n$14\r\nlimit:a 5 0.25\r\n$1\r\n0\r\n");
     struct later_numbers numbers;
@@ -76,10 +73,9 @@ START_TEST(numbers)
     ck_assert(!later_override_numbers("0 1", &numbers) && !later_override_numbers("7", &numbers));
     ck_assert(!later_override_numbers("", &numbers) && !later_override_numbers("slow", &numbers));
 }
-END_TEST
 
 /* The name, or what goes on with a value. */
-START_TEST(covers)
+TEST(covers)
 {
     const enum later_line_for limit = LATER_LINE_LIMIT, permit = LATER_LINE_PERMIT;
     size_t all = later_override_covers("limit:type:a:to=", limit, "type:a:to=bob");
@@ -94,11 +90,3 @@ START_TEST(covers)
     ck_assert(!later_override_covers("type:q", permit, "q"));
     ck_assert(!later_override_covers("permit:", permit, "q"));
 }
-END_TEST
-
-static TCase *overrides(void)
-{
-    return UNIT_CASE("overrides", NULL, NULL, types, read_from_the_hash, heeded, numbers, covers);
-}
-
-UNIT_MAIN("override", overrides)

@@ -19,7 +19,7 @@ static const struct {
     { "\xF4\x8F\xBF\xBF", 4, 4, 0x10FFFF },
 };
 
-START_TEST(test_character)
+TEST_EACH(test_character, COUNT(characters))
 {
     uint32_t number = 0;
 
@@ -28,10 +28,9 @@ START_TEST(test_character)
     if (characters[_i].size)
         ck_assert_uint_eq(number, characters[_i].number);
 }
-END_TEST
 
 /* The table of RFC 3629, section 4, and its edges. */
-START_TEST(test_utf8)
+TEST_EACH(test_utf8, 22)
 {
     static const struct {
         const char *bytes;
@@ -65,7 +64,6 @@ START_TEST(test_utf8)
 
     ck_assert_uint_eq(later_character(cases[_i].bytes, cases[_i].len, &number), cases[_i].size);
 }
-END_TEST
 
 static const struct {
     const char *text, *wanted;
@@ -84,7 +82,7 @@ static const struct {
       "?31m ?? cut ??" },
 };
 
-START_TEST(test_text)
+TEST_EACH(test_text, COUNT(texts))
 {
     char text[100];
 
@@ -92,9 +90,8 @@ START_TEST(test_text)
     later_make_printable(text);
     ck_assert_str_eq(text, texts[_i].wanted);
 }
-END_TEST
 
-START_TEST(test_errors_are_printable)
+TEST(test_errors_are_printable)
 {
     struct later_error err;
 
@@ -103,16 +100,3 @@ START_TEST(test_errors_are_printable)
                "2J\xE2\x80\xAE");
     ck_assert_str_eq(err.text, "duplicate member \"?2J?\"");
 }
-END_TEST
-
-static TCase *printable(void)
-{
-    TCase *tc = UNIT_CASE("printable", NULL, NULL, test_errors_are_printable);
-
-    tcase_add_loop_test(tc, test_character, 0, sizeof characters / sizeof *characters);
-    tcase_add_loop_test(tc, test_utf8, 0, 22);
-    tcase_add_loop_test(tc, test_text, 0, sizeof texts / sizeof *texts);
-    return tc;
-}
-
-UNIT_MAIN("printable", printable)

@@ -175,7 +175,9 @@ static void check_counters(long long pushed, long long duplicate)
 
 /* ---- a plan that stays */
 
-START_TEST(test_one_by_one)
+LIVE_CASE("stays", set_up, tear_down);
+
+TEST(test_one_by_one)
 {
     open_at(live_url);
     live_do("SET later:{q}:shards %s", "5 4");
@@ -203,9 +205,8 @@ START_TEST(test_one_by_one)
     ck_assert_int_eq(push(8, 1), LATER_IS_REPLACED);
     check_once(200);
 }
-END_TEST
 
-START_TEST(test_many)
+TEST(test_many)
 {
     open_at(live_url);
     live_do("SET later:{q}:shards %s", "5 4");
@@ -216,10 +217,9 @@ START_TEST(test_many)
     check_once(5000);
     check_counters(5000, 5000);
 }
-END_TEST
 
 /* Somebody has asked for one shard: there is a plan, and all is in the plain queue. */
-START_TEST(test_one_shard)
+TEST(test_one_shard)
 {
     open_at(live_url);
     reshard("1");
@@ -227,10 +227,9 @@ START_TEST(test_one_shard)
     check_once(100);
     check_places(0, 100, 1);
 }
-END_TEST
 
 /* More places than a bulk has open at a time. */
-START_TEST(test_many_queues)
+TEST(test_many_queues)
 {
     static const char *const queues[] = { "q", "r", "s", "t" };
     static struct later_new_job jobs[3000];
@@ -253,9 +252,8 @@ START_TEST(test_many_queues)
     check_once(3000);
     check_places(0, 3000, 32);
 }
-END_TEST
 
-START_TEST(test_nobody_pushes_to_a_shard)
+TEST(test_nobody_pushes_to_a_shard)
 {
     struct later_new_job job = { .type = "t" };
 
@@ -266,13 +264,14 @@ START_TEST(test_nobody_pushes_to_a_shard)
     ck_assert_int_eq(err.code, LATER_E_USAGE);
     ck_assert_int_eq(live_number("DBSIZE"), 0);
 }
-END_TEST
 
 /* ---- a plan that changes */
 
+LIVE_CASE("changes", set_up, tear_down);
+
 /* The shards are not told. A pusher with the older plan uses it until it meets a fence. That does
  * no harm, since the others look there first. */
-START_TEST(test_changed_between_calls)
+TEST(test_changed_between_calls)
 {
     open_at(live_url);
     live_do("SET later:{q}:shards %s", "5 4");
@@ -294,10 +293,9 @@ START_TEST(test_changed_between_calls)
     check_places(0, 1100, 4);
     check_places(1100, 2100, 8);
 }
-END_TEST
 
 /* Two clients: what the one has learned fences the other. */
-START_TEST(test_fenced_by_another)
+TEST(test_fenced_by_another)
 {
     struct later_client *stale;
 
@@ -316,10 +314,9 @@ START_TEST(test_fenced_by_another)
     check_places(0, 1000, 4);
     check_places(1000, 3000, 8);
 }
-END_TEST
 
 /* The client's plan is three changes old; another client's none at all. */
-START_TEST(test_changed_often)
+TEST(test_changed_often)
 {
     open_at(live_url);
     push_many(0, 500, LATER_IS_PUSHED); /* before there was a plan */
@@ -343,10 +340,9 @@ START_TEST(test_changed_often)
     check_places(1000, 1500, 8);
     check_places(1500, 1550, 3);
 }
-END_TEST
 
 /* Pushes nothing over a job that runs or is dead: it is found there and stays. */
-START_TEST(test_reserved_in_a_former_place)
+TEST(test_reserved_in_a_former_place)
 {
     char id[16];
 
@@ -370,7 +366,6 @@ START_TEST(test_reserved_in_a_former_place)
     check_once(100);
     check_places(0, 100, 4);
 }
-END_TEST
 
 /* ---- while a bulk is under way */
 
@@ -418,7 +413,9 @@ static void check_told(int jobs)
     ck_assert_int_eq(how[LATER_IS_PUSHED], jobs);
 }
 
-START_TEST(test_changed_under_way)
+LIVE_CASE("under way", set_up, tear_down);
+
+TEST(test_changed_under_way)
 {
     static const char *const counts[] = { "8 4", "3 8 4", "4 3 8", NULL };
 
@@ -439,10 +436,9 @@ START_TEST(test_changed_under_way)
         ck_assert_int_lt(n, JOBS); /* each of the counts was used */
     }
 }
-END_TEST
 
 /* A queue gets shards while somebody pushes who has never heard of them. */
-START_TEST(test_spread_under_way)
+TEST(test_spread_under_way)
 {
     static const char *const counts[] = { "4 1", "1 4", NULL };
 
@@ -454,9 +450,8 @@ START_TEST(test_spread_under_way)
     check_once(10000);
     check_counters(10000, 0);
 }
-END_TEST
 
-START_TEST(test_changed_and_cut)
+TEST_EACH(test_changed_and_cut, 4)
 {
     static const char *const counts[] = { "8 4", "3 8 4", NULL };
     unsigned seed = (unsigned)_i * 11 + 3;
@@ -473,7 +468,6 @@ START_TEST(test_changed_and_cut)
     check_once(10000);
     check_counters(10000, 0);
 }
-END_TEST
 
 /* ---- several pushers of the same ids */
 
@@ -498,7 +492,7 @@ static pid_t start_pusher(int which)
     return pid;
 }
 
-START_TEST(test_same_ids)
+TEST(test_same_ids)
 {
     static const char *const counts[] = { "8 4",     "3 8 4",     "4 3 8",       "5 4 3 8",
                                           "8 5 4 3", "1 8 5 4 3", "7 1 8 5 4 3", "4 7 1 8 5 3" };
@@ -529,7 +523,6 @@ START_TEST(test_same_ids)
         ck_assert_int_le(pushed, SAME);
     }
 }
-END_TEST
 
 /* ---- Redis has lost the plan */
 
@@ -540,8 +533,10 @@ static void lose_plan(void)
         live_do("SET later:{q/%d}:shards 9", shard);
 }
 
+LIVE_CASE("lost", set_up, tear_down);
+
 /* The shards know of a later plan. The pusher cannot know where, and says so. */
-START_TEST(test_lost_plan)
+TEST(test_lost_plan)
 {
     struct later_new_job jobs[] = { { .type = "t", .id = "a" }, { .type = "t", .id = "b" } };
     double from = later_clock();
@@ -562,10 +557,9 @@ START_TEST(test_lost_plan)
     reshard("4"); /* as a daemon mends it */
     ck_assert_int_eq(later_push_many(client, "q", jobs, 2, NULL, &err), 0);
 }
-END_TEST
 
 /* Mended while the push waits. */
-START_TEST(test_lost_plan_is_mended)
+TEST(test_lost_plan_is_mended)
 {
     pid_t pid;
     int status;
@@ -584,33 +578,3 @@ START_TEST(test_lost_plan_is_mended)
     check_once(1);
     check_places(0, 1, 4);
 }
-END_TEST
-
-#define MAKE(name, ...) LIVE_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *stays(void)
-{
-    return MAKE("stays", test_one_by_one, test_many, test_one_shard, test_many_queues,
-                test_nobody_pushes_to_a_shard);
-}
-
-static TCase *changed(void)
-{
-    return MAKE("changes", test_changed_between_calls, test_fenced_by_another, test_changed_often,
-                test_reserved_in_a_former_place);
-}
-
-static TCase *under_way(void)
-{
-    TCase *tc = MAKE("under way", test_changed_under_way, test_spread_under_way, test_same_ids);
-
-    tcase_add_loop_test(tc, test_changed_and_cut, 0, 4);
-    return tc;
-}
-
-static TCase *lost(void)
-{
-    return MAKE("lost", test_lost_plan, test_lost_plan_is_mended);
-}
-
-UNIT_MAIN("push_shards", stays, changed, under_way, lost)

@@ -75,7 +75,9 @@ static void check_call(enum later_script script, const char *name, const char *c
 
 /* ---- push */
 
-START_TEST(test_push)
+CASE("push", set_up, tear_down);
+
+TEST(test_push)
 {
     const struct later_push_item items[] = {
         { .id = "a", .document = "{}", .document_len = 2, .priority = -100 },
@@ -96,9 +98,8 @@ START_TEST(test_push)
     CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "new/0", "a", "!60.000000", "0", "{}", "b",
          "+5.000000!60.250000", "0", "{}");
 }
-END_TEST
 
-START_TEST(test_push_hostile_times)
+TEST(test_push_hostile_times)
 {
     const struct later_push_item items[] = {
         { .id = "a", .document = "{}", .document_len = 2, .in = -3 },
@@ -110,10 +111,9 @@ START_TEST(test_push_hostile_times)
     CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "new/0", "a", "+0.000000", "0", "{}", "b",
          "+0.000000", "0", "{}", "c", "1000000000000.000000", "0", "{}");
 }
-END_TEST
 
 /* By the plan that the caller knows; looking only. */
-START_TEST(test_push_by_plan)
+TEST(test_push_by_plan)
 {
     const struct later_push_item item = { .id = "a", .document = "{}", .document_len = 2 };
 
@@ -123,10 +123,9 @@ START_TEST(test_push_by_plan)
     CALL(PUSH, "push", PUSH_KEYS, ":call:", "0", "seek-replace/18446744073709551615", "a", "", "0",
          "{}");
 }
-END_TEST
 
 /* A document with a NUL and a line's end in it, and 500 jobs. */
-START_TEST(test_push_many)
+TEST(test_push_many)
 {
     struct later_push_item items[LATER_BATCH_MAX];
     char ids[LATER_BATCH_MAX][8];
@@ -144,9 +143,8 @@ START_TEST(test_push_many)
     ck_assert_mem_eq(cmd.data + cmd.len - len,
                      "$3\r\n499\r\n$0\r\n\r\n$1\r\n0\r\n$7\r\n\0\r\n$9\r\n\r\n", len);
 }
-END_TEST
 
-START_TEST(test_pushed)
+TEST(test_pushed)
 {
     const struct later_reply *reply = reply_of("*8\r\n$6\r\nPUSHED\r\n$8\r\nREPLACED\r\n"
                                                "$12\r\nEXISTS ready\r\n$15\r\nEXISTS reserved\r\n"
@@ -174,7 +172,6 @@ START_TEST(test_pushed)
     ck_assert_int_eq(later_queue_refused(LATER_IS_STRANGE, "q", &err), -1);
     ck_assert_int_eq(err.code, LATER_E_BUG);
 }
-END_TEST
 
 /* ---- reserve */
 
@@ -187,7 +184,9 @@ static struct later_take take_of(double lease, size_t limit, size_t bytes)
     return (struct later_take){ .token = TOKEN, .lease = lease, .limit = limit, .bytes = bytes };
 }
 
-START_TEST(test_reserve)
+CASE("reserve", set_up, tear_down);
+
+TEST(test_reserve)
 {
     struct later_take take = take_of(30, 500, LATER_RESERVE_BYTES);
 
@@ -205,9 +204,8 @@ START_TEST(test_reserve)
     later_queue_reserve(&cmd, &keys, &take);
     CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "0.050000", "1", "0", "1700000005.200000");
 }
-END_TEST
 
-START_TEST(test_ahead)
+TEST(test_ahead)
 {
     struct later_keys high, top;
     const char *const ahead[] = { high.name[LATER_KEY_WAKE], top.name[LATER_KEY_WAKE] };
@@ -227,7 +225,6 @@ START_TEST(test_ahead)
     ck_assert_uint_eq(later_queue_reserved_ahead(reply_of("*1\r\n$5\r\n1.5 9\r\n")), 0);
     ck_assert_uint_eq(later_queue_reserved_ahead(reply_of("*1\r\n$3\r\n1.5\r\n")), 0);
 }
-END_TEST
 
 static const char *text_of(const struct later_command *command)
 {
@@ -239,7 +236,7 @@ static const char *text_of(const struct later_command *command)
     return text;
 }
 
-START_TEST(test_reserve_beside)
+TEST(test_reserve_beside)
 {
     const struct later_reply *reply = reply_of("*7\r\n$17\r\n1700000000.500000\r\n"
                                                "$1\r\na\r\n$0\r\n\r\n:5000\r\n"
@@ -268,9 +265,8 @@ START_TEST(test_reserve_beside)
                                                           "$0\r\n\r\n:-7\r\n")),
                       0);
 }
-END_TEST
 
-START_TEST(test_reserved_left)
+TEST(test_reserved_left)
 {
 #define ONE "$1\r\na\r\n$-1\r\n$2\r\n{}\r\n"
     ck_assert_uint_eq(later_queue_reserved_left(reply_of("*4\r\n$7\r\n1.5 9 7\r\n" ONE)), 7);
@@ -280,9 +276,8 @@ START_TEST(test_reserved_left)
     ck_assert_uint_eq(later_queue_reserved_left(reply_of("*1\r\n$3\r\n1.5\r\n")), 0);
 #undef ONE
 }
-END_TEST
 
-START_TEST(test_reserve_in_a_locale)
+TEST(test_reserve_in_a_locale)
 {
     struct later_take take = take_of(0.05, 1, 0);
 
@@ -292,9 +287,8 @@ START_TEST(test_reserve_in_a_locale)
     CALL(RESERVE, "reserve", RESERVE_KEYS, TOKEN, "0.050000", "1", "0", "1700000005.200000");
     comma_end();
 }
-END_TEST
 
-START_TEST(test_reserved)
+TEST(test_reserved)
 {
     const struct later_reply *reply = reply_of("*7\r\n$17\r\n1700000000.500000\r\n"
                                                "$1\r\na\r\n$0\r\n\r\n$2\r\n{}\r\n"
@@ -316,10 +310,9 @@ START_TEST(test_reserved)
     ck_assert_int_eq(job.crashes, 0);
     ck_assert_uint_eq(job.document_len, 0);
 }
-END_TEST
 
 /* Of 34 jobs: the first, the 17th, the 33rd, the last; in between by rank. */
-START_TEST(test_reserved_scores)
+TEST(test_reserved_scores)
 {
     static const char now[] = "1700000000.5 1699999000 1699999016.25 1e+20 -inf";
     char bytes[2048];
@@ -343,10 +336,9 @@ START_TEST(test_reserved_scores)
     later_scores_begin(&scores, reply);
     ck_assert(isnan(later_scores_next(&scores))); /* of a script of before */
 }
-END_TEST
 
 /* Of 20 jobs: the first, the 17th, the last. */
-START_TEST(test_reserved_scores_of_few)
+TEST(test_reserved_scores_of_few)
 {
     static const char now[] = "1700000000.5 1000 1032 1041";
     char bytes[2048];
@@ -360,10 +352,9 @@ START_TEST(test_reserved_scores_of_few)
         ck_assert_double_eq_tol(later_scores_next(&scores),
                                 i < 16 ? 1000 + 2.0 * i : 1032 + 3.0 * (i - 16), 1e-6);
 }
-END_TEST
 
 /* Of 200 jobs: the first, the 65th, the 129th, the 193rd, the last. */
-START_TEST(test_reserved_scores_of_many)
+TEST(test_reserved_scores_of_many)
 {
     static const char now[] = "1700000000.5 1000 1064 1192 1384 1412";
     static char bytes[8192];
@@ -382,10 +373,9 @@ START_TEST(test_reserved_scores_of_many)
         ck_assert_double_eq_tol(later_scores_next(&scores), want, 1e-6);
     }
 }
-END_TEST
 
 /* Answers that cannot be: nothing is read beyond them. */
-START_TEST(test_reserved_hostile)
+TEST(test_reserved_hostile)
 {
     static const char *const bytes[] = {
         "*0\r\n", "*-1\r\n",           "$1\r\nx\r\n",
@@ -408,11 +398,12 @@ START_TEST(test_reserved_hostile)
     ck_assert_int_eq(job.crashes, -1);
     ck_assert_str_eq(job.document, "ERR");
 }
-END_TEST
 
 /* ---- settle */
 
-START_TEST(test_settle)
+CASE("settle", set_up, tear_down);
+
+TEST(test_settle)
 {
     const struct later_settlement bare[] = { { .token = TOKEN, .id = "a" },
                                              { .token = TOKEN, .id = "b" } };
@@ -451,7 +442,6 @@ START_TEST(test_settle)
     CALL(BURY, "bury", "7", ":delayed", ":reserved", ":reserved:" TOKEN, ":dead", ":jobs",
          ":records", ":stats", "a", "ran", "");
 }
-END_TEST
 
 #define RELEASE_KEYS                                                                               \
     "9", ":reserved", ":reserved:" TOKEN, ":ready", ":delayed", ":jobs", ":records", ":wake",      \
@@ -460,7 +450,7 @@ END_TEST
     "9", ":reserved", ":reserved:" TOKEN, ":ready", ":delayed", ":jobs", ":records", ":wake",      \
         ":paused", ":stats"
 
-START_TEST(test_release_and_return)
+TEST(test_release_and_return)
 {
     const struct later_settlement bare = { .token = TOKEN, .id = "a" };
     const struct later_settlement full = {
@@ -480,9 +470,8 @@ START_TEST(test_release_and_return)
     later_queue_settle(&cmd, &keys, LATER_VERB_RELEASE, 0, &hostile, 1);
     CALL(RELEASE, "release", RELEASE_KEYS, "a", "0.000000", "ran", "");
 }
-END_TEST
 
-START_TEST(test_verbs)
+TEST(test_verbs)
 {
     static const struct {
         enum later_verb verb;
@@ -504,7 +493,6 @@ START_TEST(test_verbs)
         ck_assert_str_eq(later_verb_name(rows[i].verb), rows[i].name);
     }
 }
-END_TEST
 
 static void check_lost(const char *bytes, const char *expected)
 {
@@ -516,7 +504,7 @@ static void check_lost(const char *bytes, const char *expected)
                       expected, i);
 }
 
-START_TEST(test_lost)
+TEST(test_lost)
 {
     check_lost("*0\r\n", "....");
     check_lost("*1\r\n:1\r\n", "L...");
@@ -525,7 +513,6 @@ START_TEST(test_lost)
     check_lost("+OK\r\n", "....");
     check_lost("*2\r\n$1\r\nx\r\n:2\r\n", "....");
 }
-END_TEST
 
 /* What is stored is `{"at":…,"attempt":…,` and this. Together they must be a JSON object. */
 static void check_error(const char *kind, const char *text, const char *text_then)
@@ -545,7 +532,7 @@ static void check_error(const char *kind, const char *text, const char *text_the
     free(tail);
 }
 
-START_TEST(test_error)
+TEST(test_error)
 {
     char long_text[3000], cut[1001], *tail;
 
@@ -561,7 +548,6 @@ START_TEST(test_error)
     ck_assert_str_eq(tail, "\"kind\":\"retry\",\"text\":\"late\",\"host\":\"h\",\"ms\":12.500}");
     free(tail);
 }
-END_TEST
 
 /* ---- migrate, ids */
 
@@ -569,7 +555,9 @@ END_TEST
     "8", ":ready", ":reserved", ":reserved:" TOKEN, ":jobs", ":records", ":wake", ":paused",       \
         ":stats"
 
-START_TEST(test_migrate)
+CASE("others", set_up, tear_down);
+
+TEST(test_migrate)
 {
     const struct later_reply *reply;
     struct later_migrated told;
@@ -599,9 +587,8 @@ START_TEST(test_migrate)
     ck_assert_double_lt(told.next_due, 0);
     ck_assert_double_lt(told.next_lapse, 0);
 }
-END_TEST
 
-START_TEST(test_ids)
+TEST(test_ids)
 {
     later_queue_ids(&cmd, LATER_SCRIPT_SHOW, &keys, (const char *const[]){ "a", "b" }, 2);
     CALL(SHOW, "show", "8", ":ready", ":delayed", ":dead", ":jobs", ":records", ":done", ":kept",
@@ -616,11 +603,10 @@ START_TEST(test_ids)
     CALL(CANCEL, "cancel", "11", ":ready", ":delayed", ":reserved", ":reserved:", ":dead", ":jobs",
          ":records", ":unique", ":stats", ":cancelled", ":waiting", "a");
 }
-END_TEST
 
 /* ---- stock, limit: keys that are not a queue's */
 
-START_TEST(test_stock)
+TEST(test_stock)
 {
     uint64_t number = 5;
 
@@ -640,9 +626,8 @@ START_TEST(test_stock)
     ck_assert_int_eq(later_stock_taken(reply_of("*1\r\n:-1\r\n"), &number), LATER_STOCK_SOLD_OUT);
     ck_assert_uint_eq(number, 3);
 }
-END_TEST
 
-START_TEST(test_limit)
+TEST(test_limit)
 {
     later_limit_ask(&cmd, "later", "type:sms", 10, 1.5, false);
     CALL(LIMIT_FIXED, "limit_fixed", "1", "later:limit:{type:sms}", "10", "1.500000");
@@ -651,9 +636,8 @@ START_TEST(test_limit)
     ck_assert_double_eq(later_limit_wait(reply_of("$8\r\n0.125000\r\n")), 0.125);
     ck_assert_double_eq(later_limit_wait(reply_of("$0\r\n\r\n")), 0);
 }
-END_TEST
 
-START_TEST(test_place)
+TEST(test_place)
 {
     const char *const tokens[] = { "t1", "t2" };
     int64_t behind;
@@ -670,9 +654,8 @@ START_TEST(test_place)
     ck_assert(!later_permit_taken(reply_of("$8\r\n0.125000\r\n"), &behind) && behind == -1);
     ck_assert(!later_permit_taken(reply_of("$11\r\n0.125000 17\r\n"), &behind) && behind == 17);
 }
-END_TEST
 
-START_TEST(test_line)
+TEST(test_line)
 {
     const struct later_line lock = { .what = LATER_LINE_LOCK, .max = 1, .name = "a" },
                             permit = { .what = LATER_LINE_PERMIT, .max = 2, .name = "a" },
@@ -727,10 +710,9 @@ START_TEST(test_line)
     ck_assert(!later_limit_taken(reply, 2, &taken));
     ck_assert(taken.opens == 2 && taken.behind == 17);
 }
-END_TEST
 
 /* A record names a line; whoever has the name can call those that wait, if nothing limits them. */
-START_TEST(test_line_text)
+TEST(test_line_text)
 {
     static const struct {
         struct later_line line;
@@ -758,7 +740,6 @@ START_TEST(test_line_text)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ck_assert_msg(!later_line_unlimited(others[i], &line), "%s", others[i]);
 }
-END_TEST
 
 /* ---- tokens */
 
@@ -769,7 +750,7 @@ static int compare(const void *a, const void *b)
     return memcmp(a, b, LATER_TOKEN_LEN);
 }
 
-START_TEST(test_tokens)
+TEST(test_tokens)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
     static char tokens[TOKENS][LATER_TOKEN_LEN + 1];
@@ -790,32 +771,3 @@ START_TEST(test_tokens)
     for (size_t i = 0; i < 36; i++)
         ck_assert_msg(counts[i] > 43144 && counts[i] < 45744, "%c: %u", digits[i], counts[i]);
 }
-END_TEST
-
-#define ADD(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *push(void)
-{
-    return ADD("push", test_push, test_push_hostile_times, test_push_by_plan, test_push_many,
-               test_pushed);
-}
-
-static TCase *reserve(void)
-{
-    return ADD("reserve", test_reserve, test_ahead, test_reserve_beside, test_reserved_left,
-               test_reserve_in_a_locale, test_reserved, test_reserved_scores,
-               test_reserved_scores_of_few, test_reserved_scores_of_many, test_reserved_hostile);
-}
-
-static TCase *settle(void)
-{
-    return ADD("settle", test_settle, test_release_and_return, test_verbs, test_lost, test_error);
-}
-
-static TCase *others(void)
-{
-    return ADD("others", test_migrate, test_ids, test_stock, test_limit, test_place, test_line,
-               test_line_text, test_tokens);
-}
-
-UNIT_MAIN("queue", push, reserve, settle, others)

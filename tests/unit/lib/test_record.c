@@ -33,7 +33,7 @@ static void check(uint32_t attempts, int32_t crashes, uint32_t interrupts, int32
     ck_assert_str_eq(record.progress, "");
 }
 
-START_TEST(test_all_of_it)
+TEST(test_all_of_it)
 {
     read_text("");
     check(0, -1, 0, 0, "");
@@ -42,9 +42,8 @@ START_TEST(test_all_of_it)
     read_text("e={}\np=100\n");
     check(0, -1, 0, 100, "{}");
 }
-END_TEST
 
-START_TEST(test_progress)
+TEST(test_progress)
 {
     read_text("a=1\ng={\"done\":3}\np=1\n");
     ck_assert_str_eq(record.progress, "{\"done\":3}");
@@ -52,18 +51,16 @@ START_TEST(test_progress)
     ck_assert_int_eq(record.priority, 1);
     free((char *)(uintptr_t)record.progress);
 }
-END_TEST
 
-START_TEST(test_log)
+TEST(test_log)
 {
     read_text("o={\"dropped\":0}\n");
     ck_assert_uint_eq(record.log_len, 13);
     read_text("a=1\n");
     ck_assert_uint_eq(record.log_len, 0);
 }
-END_TEST
 
-START_TEST(test_checkpoint)
+TEST(test_checkpoint)
 {
     read_text("a=1\nm={\"page\":3}\np=1\n");
     ck_assert_uint_eq(record.checkpoint_len, 10);
@@ -71,9 +68,8 @@ START_TEST(test_checkpoint)
     read_text("mm=1\n");
     ck_assert_uint_eq(record.checkpoint_len, 0);
 }
-END_TEST
 
-START_TEST(test_line)
+TEST(test_line)
 {
     static const char text[] = "a=1\nl=1764000000.25 p group:q:g\nq=5.000000 g\n";
 
@@ -86,9 +82,8 @@ START_TEST(test_line)
     later_record_read(&record, "l=1\n", 4);
     ck_assert_uint_eq(record.line_len, 0);
 }
-END_TEST
 
-START_TEST(test_taken)
+TEST(test_taken)
 {
     read_text("u=7200.000000\n");
     ck_assert_double_eq(record.unique_for, 7200);
@@ -96,9 +91,8 @@ START_TEST(test_taken)
     ck_assert_double_eq(record.taken_until, 1767225600.5);
     ck_assert_double_eq(record.unique_for, 0);
 }
-END_TEST
 
-START_TEST(test_next)
+TEST(test_next)
 {
     static const char text[] = "a=1\nn=1767225600.500000 p=3%0Au=5.000000%0Aq=0%20shop%0A "
                                "{\"x\":\"%250A %\",%0A\"y\":1}\n";
@@ -121,25 +115,22 @@ START_TEST(test_next)
         ck_assert_int_eq(later_record_next(&record, &next), 0);
     }
 }
-END_TEST
 
-START_TEST(test_finished)
+TEST(test_finished)
 {
     read_text("a=1\nk={\"at\":3}\n");
     ck_assert_uint_eq(record.attempts, 1);
     ck_assert_uint_eq(record.finished_len, strlen("{\"at\":3}"));
 }
-END_TEST
 
 /* From a later version, or without its last newline. */
-START_TEST(test_unknown_tags)
+TEST(test_unknown_tags)
 {
     read_text("x=1\nprogress={\"done\":3}\na=2\nzz=a=5\np=1");
     check(2, -1, 0, 1, "");
 }
-END_TEST
 
-START_TEST(test_junk)
+TEST(test_junk)
 {
     static const char *const junk[] = {
         "a=\nc=\ni=\np=\ne=\n",       "a=x\nc=1.5\ni= 1\np=101\n",
@@ -153,13 +144,3 @@ START_TEST(test_junk)
         check(0, -1, 0, 0, "");
     }
 }
-END_TEST
-
-static TCase *records(void)
-{
-    return UNIT_CASE("records", NULL, NULL, test_all_of_it, test_progress, test_checkpoint,
-                     test_log, test_finished, test_line, test_taken, test_next, test_unknown_tags,
-                     test_junk);
-}
-
-UNIT_MAIN("record", records)

@@ -53,7 +53,9 @@ static void check_handshake(const char *user, const char *password, uint32_t db,
     rig_end();
 }
 
-START_TEST(test_handshake)
+CASE("handshake", NULL, rig_end);
+
+TEST(test_handshake)
 {
     check_handshake("", NULL, 0, NULL, "CLIENT ID\nPING\n");
     check_handshake("", "secret", 0, NULL, "AUTH secret\nCLIENT ID\nPING\n");
@@ -61,7 +63,6 @@ START_TEST(test_handshake)
                     "AUTH ann secret\nSELECT 3\nCLIENT SETNAME laterd-test\nCLIENT ID\nPING\n");
     check_handshake("ann", NULL, 0, NULL, "CLIENT ID\nPING\n"); /* nopass, or told so by PING */
 }
-END_TEST
 
 /* `answer` to the command `name` of the handshake. why: how it goes down; NULL: it comes up. */
 static void check_refusal(const char *name, const char *answer, const char *why)
@@ -82,7 +83,7 @@ static void check_refusal(const char *name, const char *answer, const char *why)
     rig_end();
 }
 
-START_TEST(test_handshake_refused)
+TEST(test_handshake_refused)
 {
     check_refusal("secret", "-WRONGPASS invalid username-password pair",
                   "WRONGPASS invalid username-password pair");
@@ -104,7 +105,6 @@ START_TEST(test_handshake_refused)
     check_refusal("PING", "-NOPERM no ping", NULL);
     check_refusal("CLIENT", "-ERR no name", NULL);
 }
-END_TEST
 
 /* Redis says at once that there are too many, and hangs up: those are the words to be told. */
 static atomic_bool hung_up;
@@ -118,7 +118,7 @@ static void too_many(struct fake_redis *fake, void *arg)
     fake_accept(fake);
 }
 
-START_TEST(test_too_many_clients)
+TEST(test_too_many_clients)
 {
     hung_up = false;
     rig_begin(too_many, NULL);
@@ -128,9 +128,8 @@ START_TEST(test_too_many_clients)
     RIG_UNTIL(rig.downs == 1);
     ck_assert_str_eq(rig.why, "ERR max number of clients reached");
 }
-END_TEST
 
-START_TEST(test_id)
+TEST(test_id)
 {
     rig_up(rig_echo, NULL);
     ck_assert_int_eq(later_redis_id(rig.redis), 7);
@@ -138,7 +137,6 @@ START_TEST(test_id)
     ck_assert_int_eq(later_redis_id(rig.redis), 0);
     ck_assert_str_eq(rig.why, "enough");
 }
-END_TEST
 
 /* Connects anew, for the nth time. */
 static void come_again(int n)
@@ -148,7 +146,7 @@ static void come_again(int n)
     RIG_UNTIL(rig.ups == n);
 }
 
-START_TEST(test_password_changes)
+TEST(test_password_changes)
 {
     static char nothing[] = "";
     char path[] = "/tmp/later-password-XXXXXX";
@@ -170,11 +168,12 @@ START_TEST(test_password_changes)
     ck_assert_str_eq(heard, "AUTH old\nCLIENT ID\nPING\nAUTH new\nCLIENT ID\nPING\n"
                             "AUTH newer\nCLIENT ID\nPING\nAUTH newer\nCLIENT ID\nPING\n");
 }
-END_TEST
 
 /* ---- answers */
 
-START_TEST(test_one)
+CASE("answers", NULL, rig_end);
+
+TEST(test_one)
 {
     int flags;
 
@@ -191,7 +190,6 @@ START_TEST(test_one)
     ck_assert_uint_eq(later_redis_pending(rig.redis), 0);
     ck_assert(isinf(later_redis_deadline(rig.redis)));
 }
-END_TEST
 
 static int order[RIG_TOLD], ordered;
 
@@ -200,7 +198,7 @@ static void note_order(int number)
     order[ordered++] = number;
 }
 
-START_TEST(test_many_in_order)
+TEST(test_many_in_order)
 {
     rig_up(rig_echo, NULL);
     rig.then = note_order;
@@ -212,7 +210,6 @@ START_TEST(test_many_in_order)
         ck_assert_int_eq(order[i], i);
     }
 }
-END_TEST
 
 /* An answer a byte at a time. */
 static void drop_by_drop(struct fake_redis *fake, void *arg)
@@ -239,7 +236,7 @@ static void take_reply(void *arg, struct later_answer *answer)
     answer->reply = NULL; /* kept beyond the call */
 }
 
-START_TEST(test_drop_by_drop)
+TEST(test_drop_by_drop)
 {
     struct later_command cmd = { 0 };
     size_t len;
@@ -255,7 +252,6 @@ START_TEST(test_drop_by_drop)
     ck_assert_int_eq(later_reply_int(later_reply_at(taken, 1)), 3);
     later_reply_free(taken);
 }
-END_TEST
 
 /* 16 MiB up and the same down, through sockets that hold far less. */
 static void mirror(struct fake_redis *fake, void *arg)
@@ -272,7 +268,7 @@ static void mirror(struct fake_redis *fake, void *arg)
     fake_wait_closed(fake);
 }
 
-START_TEST(test_large)
+TEST(test_large)
 {
     struct later_command cmd = { 0 };
     size_t size = 16 << 20, len;
@@ -292,10 +288,9 @@ START_TEST(test_large)
     later_reply_free(taken);
     free(bytes);
 }
-END_TEST
 
 /* A callback is no duty, and what cannot be sent is refused, not answered. */
-START_TEST(test_send)
+TEST(test_send)
 {
     struct later_command cmd = { 0 };
 
@@ -316,7 +311,6 @@ START_TEST(test_send)
     ck_assert_ptr_null(cmd.data);
     ck_assert_int_eq(rig.answers, 0);
 }
-END_TEST
 
 static void refuse_all(struct fake_redis *fake, void *arg)
 {
@@ -331,7 +325,7 @@ static void refuse_all(struct fake_redis *fake, void *arg)
     fake_wait_closed(fake);
 }
 
-START_TEST(test_refusals)
+TEST(test_refusals)
 {
     rig_up(refuse_all, NULL);
     for (int i = 0; i < 4; i++)
@@ -343,7 +337,6 @@ START_TEST(test_refusals)
     rig_refused(3, LATER_REMEDY_RETRY, "ODD one");
     ck_assert(later_redis_up(rig.redis)); /* what to do is the owner's policy */
 }
-END_TEST
 
 /* ---- messages */
 
@@ -367,7 +360,7 @@ static void publish(struct fake_redis *fake, void *arg)
     fake_wait_closed(fake);
 }
 
-START_TEST(test_messages)
+TEST(test_messages)
 {
     messages[0] = '\0';
     rig_begin_fake(publish, NULL);
@@ -381,7 +374,6 @@ START_TEST(test_messages)
     ck_assert_int_eq(rig.told[0].times, 1);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
 /* ---- scripts */
 
@@ -413,45 +405,43 @@ static void script_case(const char *const *answers, int script, const char *expe
     ck_assert_int_eq(rig.answers, 1);
 }
 
-START_TEST(test_noscript)
+CASE("scripts", NULL, rig_end);
+
+TEST(test_noscript)
 {
     static const char *const answers[] = { NOSCRIPT, "$3\r\nsha\r\n", ":42\r\n", NULL };
 
     script_case(answers, LATER_SCRIPT_ACK, "EVALSH 1;SCRIPT LOAD;EVALSH 1;");
     rig_answered(1, 42);
 }
-END_TEST
 
-START_TEST(test_noscript_twice)
+TEST(test_noscript_twice)
 {
     static const char *const answers[] = { NOSCRIPT, "$3\r\nsha\r\n", NOSCRIPT, NULL };
 
     script_case(answers, LATER_SCRIPT_ACK, "EVALSH 1;SCRIPT LOAD;EVALSH 1;");
     rig_refused(1, LATER_REMEDY_LOAD, "NOSCRIPT No matching script.");
 }
-END_TEST
 
 /* If loading scripts is not allowed, the error says so, and not that there are none. */
-START_TEST(test_noscript_and_no_permission)
+TEST(test_noscript_and_no_permission)
 {
     static const char *const answers[] = { NOSCRIPT, "-NOPERM script|load\r\n", NOSCRIPT, NULL };
 
     script_case(answers, LATER_SCRIPT_ACK, "EVALSH 1;SCRIPT LOAD;EVALSH 1;");
     rig_refused(1, LATER_REMEDY_ABANDON, "NOPERM script|load");
 }
-END_TEST
 
-START_TEST(test_noscript_of_another_command)
+TEST(test_noscript_of_another_command)
 {
     static const char *const answers[] = { NOSCRIPT, NULL };
 
     script_case(answers, LATER_NO_SCRIPT, "EVALSH 1;");
     rig_refused(1, LATER_REMEDY_LOAD, "NOSCRIPT No matching script.");
 }
-END_TEST
 
 /* Others on the way meanwhile keep their answers, each its own; one load is for all of them. */
-START_TEST(test_noscript_among_others)
+TEST(test_noscript_among_others)
 {
     static const char *const answers[] = { ":0\r\n",   NOSCRIPT, ":2\r\n", NOSCRIPT, ":4\r\n",
                                            "+sha\r\n", ":1\r\n", ":3\r\n", NULL };
@@ -465,10 +455,9 @@ START_TEST(test_noscript_among_others)
     ck_assert_str_eq(heard, "EVALSH 0;EVALSH 1;EVALSH 2;EVALSH 3;EVALSH 4;"
                             "SCRIPT LOAD;EVALSH 1;EVALSH 3;");
 }
-END_TEST
 
 /* Once that load is answered, another one is needed after a SCRIPT FLUSH. */
-START_TEST(test_noscript_again)
+TEST(test_noscript_again)
 {
     static const char *const answers[] = { NOSCRIPT,   "+sha\r\n", ":1\r\n", NOSCRIPT,
                                            "+sha\r\n", ":2\r\n",   NULL };
@@ -481,7 +470,6 @@ START_TEST(test_noscript_again)
     }
     ck_assert_str_eq(heard, "EVALSH 1;SCRIPT LOAD;EVALSH 1;EVALSH 2;SCRIPT LOAD;EVALSH 2;");
 }
-END_TEST
 
 /* ---- from inside an answer */
 
@@ -491,7 +479,9 @@ static void send_next(int number)
         rig_send(number + 1, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
 }
 
-START_TEST(test_send_from_an_answer)
+CASE("inside", NULL, rig_end);
+
+TEST(test_send_from_an_answer)
 {
     rig_up(rig_echo, NULL);
     rig.then = send_next;
@@ -500,7 +490,6 @@ START_TEST(test_send_from_an_answer)
     for (int i = 0; i <= 200; i++)
         rig_answered(i, i);
 }
-END_TEST
 
 static void flush_inside(int number)
 {
@@ -509,14 +498,13 @@ static void flush_inside(int number)
     ck_assert_int_eq(rig.answers, number + 1); /* nothing is answered in here */
 }
 
-START_TEST(test_flush_from_an_answer)
+TEST(test_flush_from_an_answer)
 {
     rig_up(rig_echo, NULL);
     rig.then = flush_inside;
     rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
     RIG_UNTIL(rig.answers == 201);
 }
-END_TEST
 
 static void hang_up_at_3(int number)
 {
@@ -525,7 +513,7 @@ static void hang_up_at_3(int number)
 }
 
 /* What was answered stays so. The rest is reported once, from inside. */
-START_TEST(test_disconnect_from_an_answer)
+TEST(test_disconnect_from_an_answer)
 {
     rig_up(rig_echo, NULL);
     rig.then = hang_up_at_3;
@@ -540,14 +528,13 @@ START_TEST(test_disconnect_from_an_answer)
     }
     ck_assert_int_eq(rig.downs, 1);
 }
-END_TEST
 
 static void connect_again(void)
 {
     rig_connect();
 }
 
-START_TEST(test_connect_from_down)
+TEST(test_connect_from_down)
 {
     rig_up(rig_echo, NULL);
     rig.then = hang_up_at_3;
@@ -562,32 +549,3 @@ START_TEST(test_connect_from_down)
     rig_answered(20, 20);
     rig.then_down = NULL;
 }
-END_TEST
-
-#define ADD(name, ...) UNIT_CASE(name, NULL, rig_end, __VA_ARGS__)
-
-static TCase *handshake(void)
-{
-    return ADD("handshake", test_handshake, test_handshake_refused, test_too_many_clients, test_id,
-               test_password_changes);
-}
-
-static TCase *answers(void)
-{
-    return ADD("answers", test_one, test_many_in_order, test_drop_by_drop, test_large, test_send,
-               test_refusals, test_messages);
-}
-
-static TCase *scripts(void)
-{
-    return ADD("scripts", test_noscript, test_noscript_twice, test_noscript_and_no_permission,
-               test_noscript_of_another_command, test_noscript_among_others, test_noscript_again);
-}
-
-static TCase *inside(void)
-{
-    return ADD("inside", test_send_from_an_answer, test_flush_from_an_answer,
-               test_disconnect_from_an_answer, test_connect_from_down);
-}
-
-UNIT_MAIN("redis", handshake, answers, scripts, inside)

@@ -41,7 +41,9 @@ static void tear_down(void)
 
 /* ---- connecting */
 
-START_TEST(test_no_socket)
+CASE("connecting", set_up, tear_down);
+
+TEST(test_no_socket)
 {
     struct later_error err = { LATER_OK, "" };
 
@@ -60,7 +62,6 @@ START_TEST(test_no_socket)
     later_redis_disconnect(rig.redis, "nothing");
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
 /* A port on which nobody listens, reserved by a bound socket. */
 static int closed_port(uint16_t *port)
@@ -87,7 +88,7 @@ static void begin_tcp(fake_script *script)
     ck_assert_int_eq(later_address_parse(&rig.options.address, "redis://somewhere", &err), 0);
 }
 
-START_TEST(test_tcp_refused)
+TEST(test_tcp_refused)
 {
     struct later_error err = { LATER_OK, "" };
     int fd = closed_port(&resolved[0]);
@@ -105,11 +106,10 @@ START_TEST(test_tcp_refused)
     ck_assert(later_redis_down(rig.redis));
     close(fd);
 }
-END_TEST
 
 /* ::1 refuses and 127.0.0.1 serves, as for `localhost` on most machines. The one that served is
  * tried first the next time. */
-START_TEST(test_second_address)
+TEST(test_second_address)
 {
     int fd = closed_port(&resolved[0]), other = closed_port(&resolved[2]);
 
@@ -129,9 +129,8 @@ START_TEST(test_second_address)
     close(fd);
     close(other);
 }
-END_TEST
 
-START_TEST(test_all_addresses_refuse)
+TEST(test_all_addresses_refuse)
 {
     struct later_error err;
     int fd = closed_port(&resolved[0]), other = closed_port(&resolved[1]);
@@ -146,7 +145,6 @@ START_TEST(test_all_addresses_refuse)
     close(fd);
     close(other);
 }
-END_TEST
 
 /* ---- the handshake breaks */
 
@@ -161,7 +159,7 @@ static void accept_and_hush(struct fake_redis *fake, void *arg)
  * deadline always. */
 #define LATE 0.050
 
-START_TEST(test_handshake_silence)
+TEST(test_handshake_silence)
 {
     double best = 10;
 
@@ -181,7 +179,6 @@ START_TEST(test_handshake_silence)
     }
     ck_assert_double_le(best, 0.15 + LATE * rig_slowness());
 }
-END_TEST
 
 /* Cuts the handshake after this many bytes of its answers. */
 static void cut_handshake(struct fake_redis *fake, void *arg)
@@ -196,7 +193,7 @@ static void cut_handshake(struct fake_redis *fake, void *arg)
     rig_echo(fake, arg);
 }
 
-START_TEST(test_handshake_cut)
+TEST(test_handshake_cut)
 {
     rig_begin(cut_handshake, NULL);
     for (int i = 1; i <= 11; i++) {
@@ -208,7 +205,6 @@ START_TEST(test_handshake_cut)
     RIG_UNTIL(rig.ups == 1);
     ck_assert_int_eq(rig.downs, 11);
 }
-END_TEST
 
 /* ---- before and after the write */
 
@@ -219,7 +215,9 @@ static void shake_and_hush(struct fake_redis *fake, void *arg)
         fake_wait_closed(fake);
 }
 
-START_TEST(test_not_flushed)
+CASE("writing", set_up, tear_down);
+
+TEST(test_not_flushed)
 {
     rig_up(shake_and_hush, NULL);
     rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
@@ -229,9 +227,8 @@ START_TEST(test_not_flushed)
     rig_broke(1, LATER_UNSENT, "off");
     ck_assert_int_eq(rig.downs, 1);
 }
-END_TEST
 
-START_TEST(test_flushed)
+TEST(test_flushed)
 {
     rig_up(shake_and_hush, NULL);
     rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
@@ -241,9 +238,8 @@ START_TEST(test_flushed)
     rig_broke(0, LATER_UNKNOWN, "off");
     rig_broke(1, LATER_UNSENT, "off");
 }
-END_TEST
 
-START_TEST(test_freed)
+TEST(test_freed)
 {
     rig_up(shake_and_hush, NULL);
     rig_send(0, "ECHO", LATER_NO_SCRIPT, UNIT_PATIENT);
@@ -255,7 +251,6 @@ START_TEST(test_freed)
     rig_broke(1, LATER_UNSENT, "closed");
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
 /* Hangs up after the handshake and says so in *arg. */
 static void shake_and_cut(struct fake_redis *fake, void *arg)
@@ -269,7 +264,7 @@ static void shake_and_cut(struct fake_redis *fake, void *arg)
 }
 
 /* We write before we notice: not a byte leaves. */
-START_TEST(test_cut_before_the_write)
+TEST(test_cut_before_the_write)
 {
     static _Atomic int cuts; /* the thread of the fake outlives the test */
 
@@ -285,10 +280,9 @@ START_TEST(test_cut_before_the_write)
     rig_broke(0, LATER_UNSENT, rig.why);
     ck_assert_int_eq(rig.downs, 1);
 }
-END_TEST
 
 /* The same for an owner whose loop sees nothing but the deadline. */
-START_TEST(test_cut_seen_by_tick)
+TEST(test_cut_seen_by_tick)
 {
     static _Atomic int cuts; /* the thread of the fake outlives the test */
 
@@ -300,7 +294,6 @@ START_TEST(test_cut_seen_by_tick)
     later_redis_tick(rig.redis);
     rig_broke(0, LATER_UNSENT, rig.why);
 }
-END_TEST
 
 static void read_and_cut(struct fake_redis *fake, void *arg)
 {
@@ -313,7 +306,7 @@ static void read_and_cut(struct fake_redis *fake, void *arg)
     }
 }
 
-START_TEST(test_cut_after_the_write)
+TEST(test_cut_after_the_write)
 {
     static _Atomic int cuts; /* the thread of the fake outlives the test */
 
@@ -323,7 +316,6 @@ START_TEST(test_cut_after_the_write)
     rig_broke(0, LATER_UNKNOWN, rig.why);
     ck_assert_int_eq(rig.downs, 1);
 }
-END_TEST
 
 /* Answers one, then hangs up while the next is on its way: the first answer is not lost. */
 static void answer_and_cut(struct fake_redis *fake, void *arg)
@@ -337,7 +329,7 @@ static void answer_and_cut(struct fake_redis *fake, void *arg)
     fake_accept(fake);
 }
 
-START_TEST(test_answer_then_cut)
+TEST(test_answer_then_cut)
 {
     static _Atomic int cuts; /* the thread of the fake outlives the test */
 
@@ -351,7 +343,6 @@ START_TEST(test_answer_then_cut)
     rig_answered(0, 0);
     rig_broke(1, LATER_UNSENT, rig.why);
 }
-END_TEST
 
 /* ---- in the middle of a large write */
 
@@ -376,7 +367,7 @@ static void swallow_and_cut(struct fake_redis *fake, void *arg)
     fake_accept(fake);
 }
 
-START_TEST(test_cut_within_a_write)
+TEST(test_cut_within_a_write)
 {
     rig_up(swallow_and_cut, NULL);
     send_large(0, 16 << 20);
@@ -384,7 +375,6 @@ START_TEST(test_cut_within_a_write)
     rig_broke(0, LATER_UNKNOWN, rig.why);
     rig_broke(1, LATER_UNSENT, rig.why);
 }
-END_TEST
 
 static void shake_and_stall(struct fake_redis *fake, void *arg)
 {
@@ -393,7 +383,7 @@ static void shake_and_stall(struct fake_redis *fake, void *arg)
         fake_pause(fake, 60); /* reads nothing more */
 }
 
-START_TEST(test_stalled_write)
+TEST(test_stalled_write)
 {
     rig_up(shake_and_stall, NULL);
     send_large(0, 16 << 20);
@@ -402,7 +392,6 @@ START_TEST(test_stalled_write)
     rig_broke(0, LATER_UNKNOWN, rig.why);
     rig_broke(1, LATER_UNSENT, rig.why);
 }
-END_TEST
 
 /* ---- deadlines */
 
@@ -441,14 +430,15 @@ static double best_break(double timeout, double timeout_behind, double most)
     return best;
 }
 
-START_TEST(test_half_an_answer)
+CASE("answers", set_up, tear_down);
+
+TEST(test_half_an_answer)
 {
     double most = 0.1 + LATE * rig_slowness();
 
     rig_up(half_an_answer, NULL);
     ck_assert_double_le(best_break(0.1, 0.1, most), most);
 }
-END_TEST
 
 #define PIECES 40
 
@@ -468,7 +458,7 @@ static void answer_in_pieces(struct fake_redis *fake, void *arg)
 }
 
 /* Neither it nor the one behind it is late while it comes, as over a slow line. */
-START_TEST(test_answer_in_pieces)
+TEST(test_answer_in_pieces)
 {
     double timeout = 0.6 * rig_slowness(), from = later_clock();
 
@@ -479,7 +469,6 @@ START_TEST(test_answer_in_pieces)
     ck_assert_str_eq(rig.why, "");
     ck_assert_double_gt(later_clock() - from, timeout); /* or it proves nothing */
 }
-END_TEST
 
 static void answer_one(struct fake_redis *fake, void *arg)
 {
@@ -491,7 +480,7 @@ static void answer_one(struct fake_redis *fake, void *arg)
 
 /* An answer that is whole gives the one behind it no more time. On a busy machine the first one may
  * come too late itself, which says nothing. The wrong deadline would be at 0.3. */
-START_TEST(test_deadline_behind_an_answer)
+TEST(test_deadline_behind_an_answer)
 {
     double best = 100, from;
 
@@ -511,20 +500,18 @@ START_TEST(test_deadline_behind_an_answer)
     }
     ck_assert_double_le(best, 0.2 + LATE);
 }
-END_TEST
 
 /* Each has a deadline of its own, also the second. */
-START_TEST(test_deadline_of_the_second)
+TEST(test_deadline_of_the_second)
 {
     double most = 0.1 + LATE * rig_slowness();
 
     rig_up(shake_and_hush, NULL);
     ck_assert_double_le(best_break(60, 0.1, most), most);
 }
-END_TEST
 
 /* The time counts from when the command has been written, not from when it was queued. */
-START_TEST(test_deadline_counts_from_the_write)
+TEST(test_deadline_counts_from_the_write)
 {
     double from, to;
 
@@ -538,7 +525,6 @@ START_TEST(test_deadline_counts_from_the_write)
     ck_assert_double_ge(later_redis_deadline(rig.redis), from + 0.3);
     ck_assert_double_le(later_redis_deadline(rig.redis), to + 0.3);
 }
-END_TEST
 
 /* ---- an owner that waits by a read, since it has a second and more */
 
@@ -555,7 +541,9 @@ static int wait_by_reads(int answers)
     return waits;
 }
 
-START_TEST(test_read_in_pieces)
+CASE("reads", set_up, tear_down);
+
+TEST(test_read_in_pieces)
 {
     double timeout = 1.1 * rig_slowness(), from = later_clock();
 
@@ -566,9 +554,8 @@ START_TEST(test_read_in_pieces)
     ck_assert_str_eq(rig.why, "");
     ck_assert_double_gt(later_clock() - from, timeout); /* or it proves nothing */
 }
-END_TEST
 
-START_TEST(test_read_in_vain)
+TEST(test_read_in_vain)
 {
     double from, took;
 
@@ -581,7 +568,6 @@ START_TEST(test_read_in_vain)
     ck_assert_double_ge(took, 1.199);
     ck_assert_double_lt(took, 1.9 * rig_slowness()); /* less than two reads take */
 }
-END_TEST
 
 static void pause_and_cut(struct fake_redis *fake, void *arg)
 {
@@ -592,14 +578,13 @@ static void pause_and_cut(struct fake_redis *fake, void *arg)
     }
 }
 
-START_TEST(test_read_until_cut)
+TEST(test_read_until_cut)
 {
     rig_up(pause_and_cut, NULL);
     rig_send(0, "ECHO", LATER_NO_SCRIPT, 60);
     wait_by_reads(1);
     rig_broke(0, LATER_UNKNOWN, CLOSED);
 }
-END_TEST
 
 static void pause_and_answer(struct fake_redis *fake, void *arg)
 {
@@ -614,7 +599,7 @@ static void on_alarm(int number)
 }
 
 /* An owner may look after each signal whether it still wants to wait. */
-START_TEST(test_read_is_interrupted)
+TEST(test_read_is_interrupted)
 {
     const struct timeval tenth = { .tv_usec = 100000 };
 
@@ -626,7 +611,6 @@ START_TEST(test_read_is_interrupted)
     setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
     rig_answered(0, 7);
 }
-END_TEST
 
 /* ---- nonsense */
 
@@ -641,7 +625,7 @@ static void say_it(struct fake_redis *fake, void *arg)
     fake_accept(fake);
 }
 
-START_TEST(test_garbage)
+TEST(test_garbage)
 {
     static const char *const lines[] = {
         "?what\r\n",
@@ -670,7 +654,6 @@ START_TEST(test_garbage)
         ck_assert_msg(strcmp(rig.why, "no answer in time") != 0 && rig.why[0], "%s", lines[i]);
     }
 }
-END_TEST
 
 static void too_much(struct fake_redis *fake, void *arg)
 {
@@ -682,7 +665,7 @@ static void too_much(struct fake_redis *fake, void *arg)
     fake_accept(fake);
 }
 
-START_TEST(test_unasked)
+TEST(test_unasked)
 {
     rig_up(too_much, NULL);
     RIG_UNTIL(rig.downs == 1);
@@ -694,7 +677,6 @@ START_TEST(test_unasked)
     rig_answered(0, 0); /* the first of the two was its own */
     ck_assert_int_eq(rig.answers, 1);
 }
-END_TEST
 
 /* ---- scripts */
 
@@ -719,7 +701,7 @@ static void noscript_and_cut(struct fake_redis *fake, void *arg)
 
 /* After NOSCRIPT nothing has run; after the same bytes again it may have. The answer and the end of
  * the connection are both there when we look: not a byte of the repeat can leave. */
-START_TEST(test_noscript_then_cut)
+TEST(test_noscript_then_cut)
 {
     static struct cutting cutting = { .commands = 1 };
 
@@ -731,9 +713,8 @@ START_TEST(test_noscript_then_cut)
     RIG_UNTIL(rig.answers == 1);
     rig_broke(0, LATER_UNSENT, rig.why);
 }
-END_TEST
 
-START_TEST(test_noscript_repeated_then_cut)
+TEST(test_noscript_repeated_then_cut)
 {
     static struct cutting cutting = { .commands = 2 };
 
@@ -742,7 +723,6 @@ START_TEST(test_noscript_repeated_then_cut)
     RIG_UNTIL(rig.answers == 1);
     rig_broke(0, LATER_UNKNOWN, rig.why);
 }
-END_TEST
 
 /* ---- again and again */
 
@@ -763,7 +743,9 @@ static void answer_once(struct fake_redis *fake, void *arg)
     }
 }
 
-START_TEST(test_thousand_reconnects)
+CASE("again", set_up, tear_down);
+
+TEST(test_thousand_reconnects)
 {
     int before;
 
@@ -782,7 +764,6 @@ START_TEST(test_thousand_reconnects)
     }
     ck_assert_int_eq(folder_open_files(), before);
 }
-END_TEST
 
 /* A Redis that does anything at any moment. It counts how often each command arrived whole. */
 static _Atomic int came[RIG_TOLD];
@@ -820,7 +801,7 @@ static void moody(struct fake_redis *fake, void *arg)
 }
 
 /* UNSENT never arrived, ANSWERED has its own answer, and each has exactly one outcome. */
-START_TEST(test_moods)
+TEST_EACH(test_moods, 8)
 {
     unsigned seed = (unsigned)_i + 1, ours = seed * 7919;
     int sent = 0, of[3] = { 0 };
@@ -864,43 +845,3 @@ START_TEST(test_moods)
     ck_assert_int_gt(of[1], 10);
     ck_assert_int_gt(of[2], 10);
 }
-END_TEST
-
-#define ADD(name, ...) UNIT_CASE(name, set_up, tear_down, __VA_ARGS__)
-
-static TCase *connecting(void)
-{
-    return ADD("connecting", test_no_socket, test_tcp_refused, test_second_address,
-               test_all_addresses_refuse, test_handshake_silence, test_handshake_cut);
-}
-
-static TCase *writing(void)
-{
-    return ADD("writing", test_not_flushed, test_flushed, test_freed, test_cut_before_the_write,
-               test_cut_seen_by_tick, test_cut_after_the_write, test_answer_then_cut,
-               test_cut_within_a_write, test_stalled_write);
-}
-
-static TCase *answers(void)
-{
-    return ADD("answers", test_half_an_answer, test_answer_in_pieces,
-               test_deadline_behind_an_answer, test_deadline_of_the_second,
-               test_deadline_counts_from_the_write, test_garbage, test_unasked,
-               test_noscript_then_cut, test_noscript_repeated_then_cut);
-}
-
-static TCase *reads(void)
-{
-    return ADD("reads", test_read_in_pieces, test_read_in_vain, test_read_until_cut,
-               test_read_is_interrupted);
-}
-
-static TCase *again(void)
-{
-    TCase *tc = ADD("again", test_thousand_reconnects);
-
-    tcase_add_loop_test(tc, test_moods, 0, 8);
-    return tc;
-}
-
-UNIT_MAIN("redis faults", connecting, writing, answers, reads, again)

@@ -31,8 +31,10 @@ static void tear_down(void)
 
 /* ---- remedies */
 
+CASE("remedies", NULL, NULL);
+
 /* Each error as Redis 7.0.15 says it. The list is made from Redis's side, not from ours. */
-START_TEST(test_remedies)
+TEST(test_remedies)
 {
     static const struct {
         const char *text;
@@ -84,9 +86,8 @@ START_TEST(test_remedies)
         ck_assert_int_eq(later_reply_remedy(rows[i].text, NULL), rows[i].remedy);
     }
 }
-END_TEST
 
-START_TEST(test_unknown_errors)
+TEST(test_unknown_errors)
 {
     static const char *const texts[] = { "",
                                          " ",
@@ -111,9 +112,8 @@ START_TEST(test_unknown_errors)
         ck_assert(!known);
     }
 }
-END_TEST
 
-START_TEST(test_away)
+TEST(test_away)
 {
     ck_assert(later_reply_away("CLUSTERDOWN The cluster is down"));
     ck_assert(later_reply_away("LOADING Redis is loading the dataset in memory"));
@@ -121,16 +121,14 @@ START_TEST(test_away)
     ck_assert(!later_reply_away("ERR max number of clients reached"));
     ck_assert(!later_reply_away("CLUSTERDOWNX"));
 }
-END_TEST
 
-START_TEST(test_denies)
+TEST(test_denies)
 {
     ck_assert(later_reply_denies("NOAUTH Authentication required."));
     ck_assert(later_reply_denies("HELLO: WRONGPASS invalid username-password pair"));
     ck_assert(!later_reply_denies("NOPERM User a has no permissions to run the 'get' command"));
     ck_assert(!later_reply_denies("connection refused"));
 }
-END_TEST
 
 static const char *cut(const char *bytes, size_t *len)
 {
@@ -140,7 +138,7 @@ static const char *cut(const char *bytes, size_t *len)
 }
 
 /* As Redis 7.0 writes it. What is no error is data. */
-START_TEST(test_cut_script)
+TEST(test_cut_script)
 {
     static const char tail[] =
         " script: d396d55f0e5de9ba2d5b85f9268d54cd12e79bb2, on @user_script:693.";
@@ -157,11 +155,12 @@ START_TEST(test_cut_script)
     cut(text, &len);
     ck_assert_uint_eq(len, strlen("done") + strlen(tail));
 }
-END_TEST
 
 /* ---- shapes */
 
-START_TEST(test_array)
+CASE("shapes", NULL, tear_down);
+
+TEST(test_array)
 {
     const struct later_reply *reply = reply_of("*3\r\n$2\r\nab\r\n:-7\r\n*1\r\n+OK\r\n");
     size_t len = 99;
@@ -177,9 +176,8 @@ START_TEST(test_array)
     ck_assert(!later_reply_is_error(reply));
     ck_assert(!later_reply_is_nil(reply));
 }
-END_TEST
 
-START_TEST(test_error_and_nil)
+TEST(test_error_and_nil)
 {
     ck_assert(later_reply_is_error(reply_of("-ERR no\r\n")));
     ck_assert_str_eq(later_reply_text(kept, NULL), "ERR no");
@@ -189,10 +187,9 @@ START_TEST(test_error_and_nil)
     ck_assert(later_reply_is_nil(reply_of("*-1\r\n")));
     ck_assert_uint_eq(later_reply_count(kept), 0);
 }
-END_TEST
 
 /* No reply at all, and each reader on each wrong kind. */
-START_TEST(test_wrong_shapes)
+TEST(test_wrong_shapes)
 {
     static const char *const bytes[] = { ":5\r\n", "$-1\r\n", "*-1\r\n",   "*0\r\n",
                                          "+x\r\n", "-x\r\n",  "$0\r\n\r\n" };
@@ -219,9 +216,8 @@ START_TEST(test_wrong_shapes)
         ck_assert_double_eq(later_reply_seconds(reply, -1), five ? 5 : -1);
     }
 }
-END_TEST
 
-START_TEST(test_bytes_with_nul)
+TEST(test_bytes_with_nul)
 {
     redisReader *reader = later_reply_reader();
     void *reply = NULL;
@@ -236,7 +232,6 @@ START_TEST(test_bytes_with_nul)
     ck_assert_mem_eq(text, "a\0b\0", 4);
     redisReaderFree(reader);
 }
-END_TEST
 
 /* ---- numbers */
 
@@ -275,7 +270,7 @@ static void see_texts(const struct later_reply *array, size_t i)
 }
 
 /* In pieces, as the network brings them; each text is what was sent. */
-START_TEST(test_many_texts)
+TEST(test_many_texts)
 {
     char *bytes = malloc((size_t)ARRAYS * TEXTS * (MOST + 20) + 100), *end = write_texts(bytes);
     redisReader *reader = later_reply_reader();
@@ -293,10 +288,9 @@ START_TEST(test_many_texts)
     redisReaderFree(reader);
     free(bytes);
 }
-END_TEST
 
 /* What has come of an answer is freed with its reader. */
-START_TEST(test_half_an_answer)
+TEST(test_half_an_answer)
 {
     static const char half[] = "*3\r\n$2\r\nab\r\n*2\r\n:1\r\n";
     redisReader *reader = later_reply_reader();
@@ -307,10 +301,9 @@ START_TEST(test_half_an_answer)
     ck_assert_ptr_null(reply);
     redisReaderFree(reader);
 }
-END_TEST
 
 /* The header alone promises too much, or arrays are too deep. */
-START_TEST(test_too_much)
+TEST(test_too_much)
 {
     static const char *const answers[] = {
         "*10000001\r\n", "*2147483647\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"
@@ -325,9 +318,10 @@ START_TEST(test_too_much)
         redisReaderFree(reader);
     }
 }
-END_TEST
 
-START_TEST(test_integers)
+CASE("numbers", NULL, tear_down);
+
+TEST(test_integers)
 {
     ck_assert_int_eq(later_reply_int(reply_of(":9223372036854775807\r\n")), INT64_MAX);
     ck_assert_int_eq(later_reply_int(reply_of("$2\r\n42\r\n")), 42);
@@ -335,7 +329,6 @@ START_TEST(test_integers)
     ck_assert_int_eq(later_reply_int(reply_of("$3\r\nabc\r\n")), 0);
     ck_assert_int_eq(later_reply_int(reply_of("$20\r\n99999999999999999999\r\n")), INT64_MAX);
 }
-END_TEST
 
 static void check_seconds(void)
 {
@@ -371,21 +364,19 @@ static void check_seconds(void)
     }
 }
 
-START_TEST(test_seconds)
+TEST(test_seconds)
 {
     check_seconds();
 }
-END_TEST
 
-START_TEST(test_seconds_in_a_locale)
+TEST(test_seconds_in_a_locale)
 {
     ck_assert(comma_begin());
     check_seconds();
     comma_end();
 }
-END_TEST
 
-START_TEST(test_no_seconds)
+TEST(test_no_seconds)
 {
     static const char *const texts[] = { "",    "-",  "x1", ".5",  "inf",   "-inf",  "nan",
                                          "e+3", "+1", " 1", "--1", "1e999", "-1e400" };
@@ -396,10 +387,9 @@ START_TEST(test_no_seconds)
         ck_assert_msg(later_reply_seconds(reply_of(bytes), 77) == 77, "\"%s\"", texts[i]);
     }
 }
-END_TEST
 
 /* What printf says of a double is read back as the same, to the last microsecond. */
-START_TEST(test_microseconds_survive)
+TEST(test_microseconds_survive)
 {
     char text[40], bytes[64];
 
@@ -411,24 +401,3 @@ START_TEST(test_microseconds_survive)
         ck_assert_msg(fabs(later_reply_seconds(reply_of(bytes), 0) - seconds) < 6e-7, "%s", text);
     }
 }
-END_TEST
-
-static TCase *remedies(void)
-{
-    return UNIT_CASE("remedies", NULL, NULL, test_remedies, test_unknown_errors, test_away,
-                     test_denies, test_cut_script);
-}
-
-static TCase *shapes(void)
-{
-    return UNIT_CASE("shapes", NULL, tear_down, test_array, test_error_and_nil, test_wrong_shapes,
-                     test_bytes_with_nul, test_many_texts, test_half_an_answer, test_too_much);
-}
-
-static TCase *numbers(void)
-{
-    return UNIT_CASE("numbers", NULL, tear_down, test_integers, test_seconds,
-                     test_seconds_in_a_locale, test_no_seconds, test_microseconds_survive);
-}
-
-UNIT_MAIN("reply", remedies, shapes, numbers)

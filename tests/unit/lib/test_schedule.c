@@ -57,7 +57,7 @@ static uint32_t pushed(const struct later_schedule *schedule, int64_t due, int64
 }
 
 /* In time, or a minute late: each tick, whatever the policy. */
-START_TEST(test_in_time)
+TEST(test_in_time)
 {
     for (int policy = 0; policy < 3; policy++) {
         struct later_schedule schedule = hourly((enum later_catch_up)policy);
@@ -73,10 +73,9 @@ START_TEST(test_in_time)
         }
     }
 }
-END_TEST
 
 /* All hosts down for 90 minutes: 1, 0, and 1 or 2. */
-START_TEST(test_ninety_minutes)
+TEST(test_ninety_minutes)
 {
     static const struct {
         enum later_catch_up catch_up;
@@ -97,10 +96,9 @@ START_TEST(test_ninety_minutes)
         ck_assert_uint_eq(missed, cases[i].missed);
     }
 }
-END_TEST
 
 /* A week: `all` looks back a day; of a schedule of every second only the last 100. */
-START_TEST(test_bounds)
+TEST(test_bounds)
 {
     struct later_schedule schedule = hourly(LATER_CATCH_UP_ALL);
     struct later_firing firing;
@@ -116,11 +114,10 @@ START_TEST(test_bounds)
     schedule.catch_up = LATER_CATCH_UP_LAST;
     ck_assert_int_eq(fire(&schedule, NOON, NOON + 365 * 24 * HOUR).tick, NOON + 365 * 24 * HOUR);
 }
-END_TEST
 
 /* Ticks are between from and until, and those beyond are neither pushed nor missed, whatever the
  * policy. */
-START_TEST(test_from_and_until)
+TEST(test_from_and_until)
 {
     for (int policy = 0; policy < 3; policy++) {
         struct later_schedule schedule = hourly((enum later_catch_up)policy);
@@ -143,9 +140,8 @@ START_TEST(test_from_and_until)
             ck_assert_int_eq(firing.tick, NOON + 3 * HOUR);
     }
 }
-END_TEST
 
-START_TEST(test_bounds_are_read)
+TEST(test_bounds_are_read)
 {
     struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST);
     struct later_error err;
@@ -162,10 +158,9 @@ START_TEST(test_bounds_are_read)
     ck_assert_int_eq(later_schedule_bound(&schedule, NULL, NULL, &err), 0);
     ck_assert_int_eq(schedule.from + schedule.until, 0);
 }
-END_TEST
 
 /* The same on every host, before the next tick, and not all at once. */
-START_TEST(test_spread)
+TEST(test_spread)
 {
     struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST);
     int64_t least = HOUR, most = 0;
@@ -182,9 +177,8 @@ START_TEST(test_spread)
     ck_assert_int_lt(most, HOUR);
     ck_assert_int_gt(most - least, HOUR * 9 / 10);
 }
-END_TEST
 
-START_TEST(test_definition)
+TEST(test_definition)
 {
     static const char plain[] = "at=0 * * * *\n\n{\"type\":\"t\"}";
     static const char full[] = "at=@every 90\nzone=Europe/Berlin\ncatch_up=all\noverlap=queue\n"
@@ -216,10 +210,9 @@ START_TEST(test_definition)
     ck_assert_str_eq(text, full);
     free(text);
 }
-END_TEST
 
 /* What a foreign hand has written there. */
-START_TEST(test_foreign_definitions)
+TEST(test_foreign_definitions)
 {
     static const char *const bad[] = { "",
                                        "\n\n",
@@ -243,10 +236,9 @@ START_TEST(test_foreign_definitions)
     ck_assert_int_eq(schedule.from + schedule.until + schedule.limit, 0);
     ck_assert_int_eq(schedule.catch_up, LATER_CATCH_UP_LAST);
 }
-END_TEST
 
 /* An instant that somebody has set who knows no calendars. */
-START_TEST(test_asked)
+TEST(test_asked)
 {
     struct later_schedule schedule = hourly(LATER_CATCH_UP_LAST);
     struct later_firing firing = decided(later_schedule_answer, &schedule, NOON + 1, NOON + 2);
@@ -262,13 +254,3 @@ START_TEST(test_asked)
     firing = decided(later_schedule_answer, &schedule, NOON + 1, NOON + 2);
     ck_assert(!firing.push && !firing.more && firing.missed == 0);
 }
-END_TEST
-
-static TCase *schedules(void)
-{
-    return UNIT_CASE("schedules", NULL, NULL, test_in_time, test_ninety_minutes, test_bounds,
-                     test_from_and_until, test_bounds_are_read, test_asked, test_spread,
-                     test_definition, test_foreign_definitions);
-}
-
-UNIT_MAIN("schedule", schedules)

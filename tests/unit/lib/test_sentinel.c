@@ -14,7 +14,9 @@ static struct later_error err;
 
 /* ---- URLs */
 
-START_TEST(test_urls)
+CASE("pure", NULL, NULL);
+
+TEST(test_urls)
 {
     static const struct {
         const char *url, *user, *master, *hosts[3], *ports[3];
@@ -52,9 +54,8 @@ START_TEST(test_urls)
     ck_assert_int_eq(later_address_parse(&address, "redis://h", &err), 0);
     ck_assert_uint_eq(later_address_sentinels(&address), 0);
 }
-END_TEST
 
-START_TEST(test_bad_urls)
+TEST(test_bad_urls)
 {
     static const char *const urls[] = {
         "sentinel://",         "sentinel://a",        "sentinel://a/",
@@ -69,7 +70,6 @@ START_TEST(test_bad_urls)
         ck_assert_int_eq(err.code, LATER_E_USAGE);
     }
 }
-END_TEST
 
 /* ---- turns */
 
@@ -82,7 +82,7 @@ static void assert_order(const struct later_turns *turns, const char *order)
     ck_assert_str_eq(text, order);
 }
 
-START_TEST(test_turns)
+TEST(test_turns)
 {
     struct later_turns turns;
 
@@ -106,9 +106,8 @@ START_TEST(test_turns)
     ck_assert_uint_eq(later_turns_now(&turns), 0);
     assert_order(&turns, "021");
 }
-END_TEST
 
-START_TEST(test_one_turn)
+TEST(test_one_turn)
 {
     struct later_turns turns;
 
@@ -118,11 +117,10 @@ START_TEST(test_one_turn)
     later_turns_right(&turns);
     ck_assert_uint_eq(later_turns_now(&turns), 0);
 }
-END_TEST
 
 /* ---- words */
 
-START_TEST(test_ask)
+TEST(test_ask)
 {
     static const char wanted[] =
         "*3\r\n$8\r\nSENTINEL\r\n$23\r\nget-master-addr-by-name\r\n$4\r\nmain\r\n";
@@ -134,9 +132,8 @@ START_TEST(test_ask)
     ck_assert_mem_eq(cmd.data, wanted, cmd.len);
     later_command_free(&cmd);
 }
-END_TEST
 
-START_TEST(test_named)
+TEST(test_named)
 {
     static const char *const bad[] = {
         "*-1\r\n",
@@ -167,9 +164,8 @@ START_TEST(test_named)
         later_reply_free(reply);
     }
 }
-END_TEST
 
-START_TEST(test_role)
+TEST(test_role)
 {
     static const struct {
         const char *bytes;
@@ -189,9 +185,8 @@ START_TEST(test_role)
         later_reply_free(reply);
     }
 }
-END_TEST
 
-START_TEST(test_switched)
+TEST(test_switched)
 {
     static const char *const others[] = {
         "",
@@ -213,9 +208,8 @@ START_TEST(test_switched)
         ck_assert_str_eq(peer, "10.0.0.2:6380");
     }
 }
-END_TEST
 
-START_TEST(test_promoted)
+TEST(test_promoted)
 {
     static const char *const others[] = {
         "",
@@ -234,7 +228,6 @@ START_TEST(test_promoted)
         ck_assert_msg(!later_sentinel_promoted(others[i], "main", peer), "taken: %s", others[i]);
     ck_assert_str_eq(peer, "10.0.0.2:6380");
 }
-END_TEST
 
 /* ---- a connection: one listener plays a Sentinel first, then the Redis that it names */
 
@@ -312,7 +305,9 @@ static void begin(const struct play *how, const char *before)
 #define MASTER "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n"
 #define SLAVE  "*2\r\n$5\r\nslave\r\n$1\r\na\r\n"
 
-START_TEST(test_follows)
+CASE("connection", NULL, rig_end);
+
+TEST(test_follows)
 {
     char peer[LATER_PEER_SIZE];
 
@@ -326,27 +321,24 @@ START_TEST(test_follows)
     later_redis_disconnect(rig.redis, "enough");
     ck_assert_str_eq(later_redis_peer(rig.redis), "");
 }
-END_TEST
 
 /* Port 1 refuses: nobody listens there. */
-START_TEST(test_second_sentinel)
+TEST(test_second_sentinel)
 {
     begin(&(struct play){ .role = MASTER }, "127.0.0.1:1,");
     RIG_UNTIL(later_redis_up(rig.redis));
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
-START_TEST(test_no_master_of_that_name)
+TEST(test_no_master_of_that_name)
 {
     begin(&(struct play){ .named = "*-1\r\n" }, "");
     RIG_UNTIL(rig.downs == 1);
     ck_assert_ptr_nonnull(strstr(rig.why, "knows no master of the name main"));
     ck_assert_int_eq(rig.ups, 0);
 }
-END_TEST
 
-START_TEST(test_replica)
+TEST(test_replica)
 {
     begin(&(struct play){ .role = SLAVE }, "");
     RIG_UNTIL(rig.downs == 1);
@@ -356,10 +348,9 @@ START_TEST(test_replica)
     RIG_UNTIL(rig.downs == 2);
     ck_assert_uint_ge(play.asked, 2); /* one that is slow to answer is asked again */
 }
-END_TEST
 
 /* What the Sentinel said is outdated when the Redis answers, so it is asked again. */
-START_TEST(test_late)
+TEST(test_late)
 {
     begin(&(struct play){ .role = MASTER, .late = 0.3 }, "");
     RIG_UNTIL(later_redis_up(rig.redis));
@@ -367,9 +358,8 @@ START_TEST(test_late)
     ck_assert_int_eq(rig.ups, 1);
     ck_assert_int_eq(rig.downs, 0);
 }
-END_TEST
 
-START_TEST(test_readonly)
+TEST(test_readonly)
 {
     begin(&(struct play){ .role = MASTER }, "");
     RIG_UNTIL(later_redis_up(rig.redis));
@@ -381,18 +371,3 @@ START_TEST(test_readonly)
     RIG_UNTIL(later_redis_up(rig.redis));
     ck_assert_uint_ge(play.asked, 2);
 }
-END_TEST
-
-static TCase *pure(void)
-{
-    return UNIT_CASE("pure", NULL, NULL, test_urls, test_bad_urls, test_turns, test_one_turn,
-                     test_ask, test_named, test_role, test_switched, test_promoted);
-}
-
-static TCase *connection(void)
-{
-    return UNIT_CASE("connection", NULL, rig_end, test_follows, test_second_sentinel,
-                     test_no_master_of_that_name, test_replica, test_late, test_readonly);
-}
-
-UNIT_MAIN("sentinel", pure, connection)

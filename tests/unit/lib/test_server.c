@@ -35,7 +35,7 @@ static const struct later_server_fact *fact(const char *name)
     return found;
 }
 
-START_TEST(test_facts)
+TEST(test_facts)
 {
     char text[16];
     double number;
@@ -61,9 +61,8 @@ START_TEST(test_facts)
     ck_assert_str_eq(text, "a-role-that-is-");
     forget();
 }
-END_TEST
 
-START_TEST(test_replicas)
+TEST(test_replicas)
 {
     struct later_server_replica replica;
 
@@ -84,10 +83,9 @@ START_TEST(test_replicas)
     ck_assert(!later_server_replica(reply, 3, &replica));
     forget();
 }
-END_TEST
 
 /* Of what it was called with only one of our keys is told. */
-START_TEST(test_slow)
+TEST(test_slow)
 {
     struct later_server_slow slow;
 
@@ -110,9 +108,8 @@ START_TEST(test_slow)
     ck_assert(!later_server_slow(NULL, 0, "later", &slow));
     forget();
 }
-END_TEST
 
-START_TEST(test_kinds)
+TEST(test_kinds)
 {
     static const struct {
         const char *key, *kind;
@@ -136,11 +133,3 @@ START_TEST(test_kinds)
         ck_assert_str_eq(kind, rows[i].kind);
     }
 }
-END_TEST
-
-static TCase *reads(void)
-{
-    return UNIT_CASE("reads", NULL, NULL, test_facts, test_replicas, test_slow, test_kinds);
-}
-
-UNIT_MAIN("server", reads)

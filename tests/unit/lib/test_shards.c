@@ -28,7 +28,9 @@ static void check_plan(const char *text, const char *expected)
 
 /* ---- plans */
 
-START_TEST(test_parse)
+CASE("plans", NULL, NULL);
+
+TEST(test_parse)
 {
     check_plan("1764000000123 8 1", "1764000000123 8 1");
     check_plan("5 4", "5 4");
@@ -37,9 +39,8 @@ START_TEST(test_parse)
     check_plan("7", "7 1"); /* a shard's fence */
     check_plan("", "0 1");
 }
-END_TEST
 
-START_TEST(test_parse_garbage)
+TEST(test_parse_garbage)
 {
     static const char *const garbage[] = { "x", "x 4", "nan 4 8", "{}", "\n", "/", "four" };
 
@@ -53,9 +54,8 @@ START_TEST(test_parse_garbage)
     check_plan("5 4 ", "5 4");
     check_plan("5 4 8 ", "5 4 8");
 }
-END_TEST
 
-START_TEST(test_parse_out_of_range)
+TEST(test_parse_out_of_range)
 {
     check_plan("5 0", "5 1");
     check_plan("5 33", "5 1");
@@ -65,15 +65,13 @@ START_TEST(test_parse_out_of_range)
     check_plan("5 4 0 33 8", "5 4 8");
     check_plan("5 4 1", "5 4 1");
 }
-END_TEST
 
-START_TEST(test_parse_duplicates)
+TEST(test_parse_duplicates)
 {
     check_plan("5 4 4", "5 4");
     check_plan("5 4 8 8 4 3 8", "5 4 8 3");
     check_plan("5 1 2 3 4 5 6 7 8 9 10", "5 1 2 3 4 5 6 7 8"); /* eight in all */
 }
-END_TEST
 
 static void check_change(const char *from, uint32_t count, const char *expected)
 {
@@ -84,7 +82,7 @@ static void check_change(const char *from, uint32_t count, const char *expected)
     ck_assert_msg(strcmp(text, expected) == 0, "%s to %u: %s", from, (unsigned)count, text);
 }
 
-START_TEST(test_change)
+TEST(test_change)
 {
     check_change("", 4, "4 1");
     check_change("5 4", 8, "8 4");
@@ -94,9 +92,8 @@ START_TEST(test_change)
     check_change("5 4 8", 4, "4 8");
     check_change("5 32 1", 32, "32 1");
 }
-END_TEST
 
-START_TEST(test_change_full)
+TEST(test_change_full)
 {
     struct later_plan plan = later_plan_parse("5 8 7 6 5 4 3 2 1");
     char text[LATER_PLAN_SIZE];
@@ -107,10 +104,9 @@ START_TEST(test_change_full)
     check_change("5 8 7 6 5 4 3 2 1", 8, "8 7 6 5 4 3 2 1");
     check_change("5 25 26 27 28 29 30 31", 32, "32 25 26 27 28 29 30 31");
 }
-END_TEST
 
 /* As a plan lives: what reshard would write is read again. */
-START_TEST(test_change_and_back)
+TEST(test_change_and_back)
 {
     static const uint32_t counts[] = { 8, 3, 4 };
     struct later_plan plan = later_plan_parse("5 4");
@@ -123,7 +119,6 @@ START_TEST(test_change_and_back)
     }
     ck_assert_str_eq(spelled(&plan), "6 4 3 8");
 }
-END_TEST
 
 static void check_drop(const char *from, const char *expected)
 {
@@ -134,7 +129,7 @@ static void check_drop(const char *from, const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
-START_TEST(test_drop)
+TEST(test_drop)
 {
     check_drop("5 8 4 1", "8 4");
     check_drop("5 8 4", "8");
@@ -142,7 +137,6 @@ START_TEST(test_drop)
     check_drop("", "1");
     check_drop("5 8 7 6 5 4 3 2 1", "8 7 6 5 4 3 2");
 }
-END_TEST
 
 static uint32_t span_of(const char *text)
 {
@@ -151,7 +145,7 @@ static uint32_t span_of(const char *text)
     return later_plan_span(&plan);
 }
 
-START_TEST(test_span)
+TEST(test_span)
 {
     ck_assert_uint_eq(later_plan_span(&(struct later_plan){ .epoch = 0 }), 1);
     ck_assert_uint_eq(span_of(""), 1);
@@ -160,7 +154,6 @@ START_TEST(test_span)
     ck_assert_uint_eq(span_of("5 8 3 4"), 8);
     ck_assert_uint_eq(span_of("5 1 2 32"), 32);
 }
-END_TEST
 
 /* ---- an id's way */
 
@@ -172,7 +165,9 @@ static void check_shard(const char *id, uint32_t count, const char *expected)
     ck_assert_msg(strcmp(name, expected) == 0, "%s of %u: %s", id, (unsigned)count, name);
 }
 
-START_TEST(test_shard_of)
+CASE("ways", NULL, NULL);
+
+TEST(test_shard_of)
 {
     check_shard("123456789", 0, "q"); /* 0x31C3 = 12739 */
     check_shard("123456789", 1, "q");
@@ -187,7 +182,6 @@ START_TEST(test_shard_of)
     check_shard("a", 32, "q/7");
     check_shard("{tag}x", 32, "q/25"); /* the whole id, whatever a Cluster makes of braces */
 }
-END_TEST
 
 /* Its way, with a space between. */
 static void check_route(const char *plan_text, const char *id, const char *expected)
@@ -205,7 +199,7 @@ static void check_route(const char *plan_text, const char *id, const char *expec
 }
 
 /* 12739 mod 2 … 8: 1 1 3 4 1 6 3. */
-START_TEST(test_route)
+TEST(test_route)
 {
     check_route("", "123456789", "q");
     check_route("5 1", "123456789", "q");
@@ -218,9 +212,8 @@ START_TEST(test_route)
     check_route("5 4 2 3 6 5 8", "123456789", "q/1 q/4 q/3");
     check_route("5 2 4 3 6 5 8 1", "123456789", "q/3 q/4 q q/1");
 }
-END_TEST
 
-START_TEST(test_route_of_any_id)
+TEST(test_route_of_any_id)
 {
     struct later_plan plan = later_plan_parse("5 11 1 2 3 5 7 13 31");
 
@@ -241,11 +234,12 @@ START_TEST(test_route_of_any_id)
         }
     }
 }
-END_TEST
 
 /* ---- names */
 
-START_TEST(test_all)
+CASE("names", NULL, NULL);
+
+TEST(test_all)
 {
     later_queue_name names[LATER_WHOLE_MAX];
     char expected[16];
@@ -264,10 +258,9 @@ START_TEST(test_all)
         ck_assert(later_key_shard_valid(names[1 + i]));
     }
 }
-END_TEST
 
 /* 61 characters, a slash, two digits: as long as a queue's name may be. */
-START_TEST(test_longest_name)
+TEST(test_longest_name)
 {
     char queue[LATER_SHARDED_MAX + 1], expected[LATER_QUEUE_MAX + 1], whole[LATER_QUEUE_MAX + 1];
     later_queue_name names[LATER_WHOLE_MAX];
@@ -282,9 +275,8 @@ START_TEST(test_longest_name)
     later_shard_whole(whole, expected);
     ck_assert_str_eq(whole, queue);
 }
-END_TEST
 
-START_TEST(test_whole)
+TEST(test_whole)
 {
     static const char *const rows[][2] = {
         { "mail", "mail" },
@@ -299,9 +291,8 @@ START_TEST(test_whole)
         ck_assert_str_eq(whole, rows[i][1]);
     }
 }
-END_TEST
 
-START_TEST(test_stale)
+TEST(test_stale)
 {
     const char *words = "untouched";
 
@@ -312,23 +303,3 @@ START_TEST(test_stale)
     ck_assert(later_shards_stale("RESHARD 5 4 1", &words));
     ck_assert_str_eq(words, "5 4 1");
 }
-END_TEST
-
-static TCase *plans(void)
-{
-    return UNIT_CASE("plans", NULL, NULL, test_parse, test_parse_garbage, test_parse_out_of_range,
-                     test_parse_duplicates, test_change, test_change_full, test_change_and_back,
-                     test_drop, test_span);
-}
-
-static TCase *ways(void)
-{
-    return UNIT_CASE("ways", NULL, NULL, test_shard_of, test_route, test_route_of_any_id);
-}
-
-static TCase *names(void)
-{
-    return UNIT_CASE("names", NULL, NULL, test_all, test_longest_name, test_whole, test_stale);
-}
-
-UNIT_MAIN("shards", plans, ways, names)

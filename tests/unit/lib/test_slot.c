@@ -11,15 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST(test_crc)
+TEST(test_crc)
 {
     ck_assert_uint_eq(later_slot_crc16("123456789", 9), 0x31C3); /* the specification's */
     ck_assert_uint_eq(later_slot_crc16("", 0), 0);
 }
-END_TEST
 
 /* As CLUSTER KEYSLOT of Redis 7.0.15 has them. */
-START_TEST(test_keys)
+TEST(test_keys)
 {
     static const struct {
         const char *key;
@@ -41,16 +40,14 @@ START_TEST(test_keys)
         ck_assert_msg(later_slot_of_key(rows[i].key, strlen(rows[i].key)) == rows[i].slot, "%s: %d",
                       rows[i].key, later_slot_of_key(rows[i].key, strlen(rows[i].key)));
 }
-END_TEST
 
 /* Bytes after the end are not the key's. */
-START_TEST(test_bytes)
+TEST(test_bytes)
 {
     ck_assert_int_eq(later_slot_of_key("foo}", 3), 12182);
     ck_assert_int_eq(later_slot_of_key("{foo}", 4), later_slot_crc16("{foo", 4) % LATER_SLOTS);
     ck_assert_int_eq(later_slot_of_key("a{b\0c}", 6), later_slot_crc16("b\0c", 3) % LATER_SLOTS);
 }
-END_TEST
 
 static int slot_of(const char *const *words)
 {
@@ -68,7 +65,7 @@ static int slot_of(const char *const *words)
     return slot;
 }
 
-START_TEST(test_commands)
+TEST(test_commands)
 {
     static const struct {
         const char *words[6];
@@ -93,10 +90,9 @@ START_TEST(test_commands)
         ck_assert_msg(slot_of(rows[i].words) == rows[i].slot, "row %zu: %d", i,
                       slot_of(rows[i].words));
 }
-END_TEST
 
 /* All keys of a script belong to one queue, and so to its slot. */
-START_TEST(test_scripts)
+TEST(test_scripts)
 {
     static const char other[] = "later:{default}:other";
     const char *const others[16] = { other, other, other, other, other, other, other, other,
@@ -116,7 +112,6 @@ START_TEST(test_scripts)
         later_command_free(&cmd);
     }
 }
-END_TEST
 
 /* ---- nodes */
 
@@ -138,7 +133,7 @@ static int take(const char *text, int from)
 
 #define NODE(host_len, host, port) "*3\r\n$" #host_len "\r\n" host "\r\n:" #port "\r\n$2\r\nid\r\n"
 
-START_TEST(test_slots)
+TEST(test_slots)
 {
     static const char two[] =
         "*2\r\n"
@@ -164,9 +159,8 @@ START_TEST(test_slots)
     ck_assert_int_eq(later_nodes_of(&nodes, 1), LATER_NO_NODE);
     ck_assert(!nodes.list[0].master);
 }
-END_TEST
 
-START_TEST(test_no_slots)
+TEST(test_no_slots)
 {
     static const char *const replies[] = {
         "*0\r\n",
@@ -196,9 +190,8 @@ START_TEST(test_no_slots)
         ck_assert_int_eq(later_nodes_of(&nodes, 0), LATER_NO_NODE);
     }
 }
-END_TEST
 
-START_TEST(test_redirections)
+TEST(test_redirections)
 {
     static const struct {
         const char *text, *host, *port;
@@ -237,9 +230,8 @@ START_TEST(test_redirections)
         ck_assert_str_eq(nodes.list[node].port, rows[i].port);
     }
 }
-END_TEST
 
-START_TEST(test_too_many)
+TEST(test_too_many)
 {
     char port[8], host[300];
 
@@ -255,10 +247,9 @@ START_TEST(test_too_many)
     host[sizeof host - 1] = '\0';
     ck_assert_int_eq(later_nodes_enter(&nodes, host, "1"), LATER_NO_NODE);
 }
-END_TEST
 
 /* Nodes that no answer names any more make room; those of the URL stay. */
-START_TEST(test_forgotten)
+TEST(test_forgotten)
 {
     int seed, old, replica;
 
@@ -282,13 +273,3 @@ START_TEST(test_forgotten)
     ck_assert_int_eq(nodes.count, 3);
     ck_assert_int_eq(later_nodes_of(&nodes, 5), replica);
 }
-END_TEST
-
-static TCase *pure(void)
-{
-    return UNIT_CASE("pure", NULL, NULL, test_crc, test_keys, test_commands, test_slots,
-                     test_no_slots, test_redirections, test_too_many, test_forgotten, test_bytes,
-                     test_scripts);
-}
-
-UNIT_MAIN("slot", pure)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-START_TEST(a_text_is_cut_where_room_ends)
+TEST(a_text_is_cut_where_room_ends)
 {
     static const char *const texts[] = { "", "a", "seven..", "eight...", "longer than that" };
 
@@ -22,9 +22,8 @@ START_TEST(a_text_is_cut_where_room_ends)
         }
     }
 }
-END_TEST
 
-START_TEST(each_length_of_number)
+TEST(each_length_of_number)
 {
     char out[LATER_SPELLED], wanted[LATER_SPELLED];
 
@@ -42,11 +41,3 @@ START_TEST(each_length_of_number)
             break;
     }
 }
-END_TEST
-
-static TCase *spell(void)
-{
-    return UNIT_CASE("spell", NULL, NULL, a_text_is_cut_where_room_ends, each_length_of_number);
-}
-
-UNIT_MAIN("spell", spell)

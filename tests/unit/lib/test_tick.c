@@ -180,24 +180,22 @@ static void simulate(const char *name, int first, int last)
 static const char *const zones[] = { "Europe/Berlin",    "America/New_York", "Australia/Lord_Howe",
                                      "Antarctica/Troll", "America/Santiago", "Pacific/Apia" };
 
-START_TEST(test_twenty_years)
+TEST_EACH(test_twenty_years, COUNT(zones))
 {
     simulate(zones[_i], unit_stride(20) > 1 ? 2029 : 2010, 2030); /* all, or the last one */
 }
-END_TEST
 
 /* Where only the rule at the end of a zone's file holds. */
-START_TEST(test_later_years)
+TEST_EACH(test_later_years, COUNT(zones))
 {
     if (sizeof(time_t) >= 8) /* else the C library knows no such time */
         simulate(zones[_i], 2060, 2062);
 }
-END_TEST
 
 /* --- the rest --- */
 
 /* Exact instants, by hand. */
-START_TEST(test_when_clocks_change)
+TEST(test_when_clocks_change)
 {
     static const struct {
         const char *text, *zone;
@@ -226,9 +224,8 @@ START_TEST(test_when_clocks_change)
         later_zone_free(zone);
     }
 }
-END_TEST
 
-START_TEST(test_rare)
+TEST(test_rare)
 {
     struct later_expression expr = read_expression("0 0 29 2 mon#5");
     struct later_zone *utc = open_zone("UTC");
@@ -239,9 +236,8 @@ START_TEST(test_rare)
     ck_assert_int_eq(tick, later_days(2112, 2, 29) * LATER_DAY);
     later_zone_free(utc);
 }
-END_TEST
 
-START_TEST(test_what_was_missed)
+TEST(test_what_was_missed)
 {
     struct later_expression second = read_expression("* * * * * *");
     struct later_expression hourly_one = read_expression("0 * * * *");
@@ -264,9 +260,8 @@ START_TEST(test_what_was_missed)
                      from + 21 * 3600);
     later_zone_free(utc);
 }
-END_TEST
 
-START_TEST(test_refused)
+TEST(test_refused)
 {
     static const struct {
         const char *text, *why;
@@ -310,9 +305,8 @@ START_TEST(test_refused)
         ck_assert_msg(strstr(err.text, cases[i].why) != NULL, "%s: %s", cases[i].text, err.text);
     }
 }
-END_TEST
 
-START_TEST(test_too_long)
+TEST(test_too_long)
 {
     char text[LATER_EXPRESSION_MAX + 2];
     struct later_expression expr;
@@ -326,16 +320,3 @@ START_TEST(test_too_long)
     text[LATER_EXPRESSION_MAX + 1] = '\0';
     ck_assert_int_eq(later_expression_read(&expr, text, &err), -1);
 }
-END_TEST
-
-static TCase *ticks(void)
-{
-    TCase *tc = UNIT_CASE("ticks", NULL, NULL, test_when_clocks_change, test_rare,
-                          test_what_was_missed, test_refused, test_too_long);
-
-    tcase_add_loop_test(tc, test_twenty_years, 0, sizeof zones / sizeof *zones);
-    tcase_add_loop_test(tc, test_later_years, 0, sizeof zones / sizeof *zones);
-    return tc;
-}
-
-UNIT_MAIN("tick", ticks)

@@ -103,7 +103,9 @@ static bool readable(void)
 
 /* ---- the handshake */
 
-START_TEST(test_waits)
+CASE("handshakes", NULL, NULL);
+
+TEST(test_waits)
 {
     begin(3600, "here");
     ck_assert_int_eq(later_tls_shake(tls), 0);
@@ -114,9 +116,8 @@ START_TEST(test_waits)
     ck_assert(!later_tls_watches(tls, false));
     end();
 }
-END_TEST
 
-START_TEST(test_refuses)
+TEST(test_refuses)
 {
     static const struct {
         const char *host, *why;
@@ -133,9 +134,8 @@ START_TEST(test_refuses)
         end();
     }
 }
-END_TEST
 
-START_TEST(test_no_tls)
+TEST(test_no_tls)
 {
     begin(3600, "here");
     ck_assert_int_eq(later_tls_shake(tls), 0);
@@ -150,12 +150,13 @@ START_TEST(test_no_tls)
     ck_assert_ptr_nonnull(strstr(later_tls_why(tls), "has closed the connection"));
     end();
 }
-END_TEST
 
 /* ---- bytes */
 
+CASE("bytes", NULL, NULL);
+
 /* What was read ahead does not show in the socket. */
-START_TEST(test_more)
+TEST(test_more)
 {
     char bytes[8];
 
@@ -173,10 +174,9 @@ START_TEST(test_more)
     ck_assert(!later_tls_more(tls));
     end();
 }
-END_TEST
 
 /* The last bytes and the end come together. */
-START_TEST(test_end)
+TEST(test_end)
 {
     char bytes[64];
 
@@ -188,10 +188,9 @@ START_TEST(test_end)
     ck_assert_int_eq(later_tls_read(tls, bytes, sizeof bytes), 0);
     end();
 }
-END_TEST
 
 /* Bytes that were changed on their way: what came before is delivered first. */
-START_TEST(test_changed)
+TEST(test_changed)
 {
     char bytes[64];
 
@@ -205,10 +204,9 @@ START_TEST(test_changed)
     ck_assert_str_ne(later_tls_why(tls), "");
     end();
 }
-END_TEST
 
 /* A socket that takes no more: nothing is lost and nothing is sent twice, in pieces of any size. */
-START_TEST(test_full)
+TEST(test_full)
 {
     static char sent[300000], got[sizeof sent];
     size_t written = 0, have = 0, refused = 0;
@@ -246,10 +244,9 @@ START_TEST(test_full)
     ck_assert_uint_gt(refused, 0);
     end();
 }
-END_TEST
 
 /* Whoever writes after the end lives on: the program may not ignore SIGPIPE. */
-START_TEST(test_no_signal)
+TEST(test_no_signal)
 {
     struct iovec piece = { "x", 1 };
 
@@ -261,17 +258,3 @@ START_TEST(test_no_signal)
     ck_assert_int_eq(errno, EPIPE);
     end();
 }
-END_TEST
-
-static TCase *handshakes(void)
-{
-    return UNIT_CASE("handshakes", NULL, NULL, test_waits, test_refuses, test_no_tls);
-}
-
-static TCase *bytes(void)
-{
-    return UNIT_CASE("bytes", NULL, NULL, test_more, test_end, test_changed, test_full,
-                     test_no_signal);
-}
-
-UNIT_MAIN("tls", handshakes, bytes)

@@ -53,7 +53,9 @@ static char *read_tree(const char *name)
     return text;
 }
 
-START_TEST(the_manual_lists_them)
+CASE("table", NULL, NULL);
+
+TEST(the_manual_lists_them)
 {
     const char *text = read_tree("doc/later.1");
     char item[200];
@@ -63,11 +65,10 @@ START_TEST(the_manual_lists_them)
         ck_assert_msg(strstr(text, item) != NULL, "not in later.1: %s", item);
     }
 }
-END_TEST
 
 /* Each rule has an alert, with its severity. Those of which no other metric tells go by
  * laterd_trouble. */
-START_TEST(each_has_an_alert)
+TEST(each_has_an_alert)
 {
     const char *text = read_tree("etc/prometheus/laterd.rules.yml"), *at, *end, *found;
     char line[200];
@@ -88,9 +89,10 @@ START_TEST(each_has_an_alert)
                           later_rules[i].alert, line);
     }
 }
-END_TEST
 
-START_TEST(a_queue_is_well_up_to_the_bounds)
+CASE("rules", NULL, NULL);
+
+TEST(a_queue_is_well_up_to_the_bounds)
 {
     struct later_trouble_queue queue = well;
 
@@ -109,9 +111,8 @@ START_TEST(a_queue_is_well_up_to_the_bounds)
     queue.ready = 0;
     ck_assert_str_eq(of_queue(&queue), "");
 }
-END_TEST
 
-START_TEST(who_serves_it)
+TEST(who_serves_it)
 {
     struct later_trouble_queue queue = well;
 
@@ -141,9 +142,8 @@ START_TEST(who_serves_it)
     queue.served = queue.alive = -1; /* not known */
     ck_assert_str_eq(of_queue(&queue), " behind");
 }
-END_TEST
 
-START_TEST(all_of_a_queue_at_once)
+TEST(all_of_a_queue_at_once)
 {
     struct later_trouble_queue queue = well;
 
@@ -152,10 +152,9 @@ START_TEST(all_of_a_queue_at_once)
                      " type_unknown dead_growing over_time schedule_missed flow_blocked");
     ck_assert_ptr_nonnull(strstr(rows[0].why, "is it mistyped, or was laterd not reloaded?"));
 }
-END_TEST
 
 /* The words agree with the number. */
-START_TEST(how_many_are_dead)
+TEST(how_many_are_dead)
 {
     struct later_trouble_queue queue = well;
 
@@ -167,7 +166,6 @@ START_TEST(how_many_are_dead)
     ck_assert_str_eq(of_queue(&queue), " dead_growing");
     ck_assert_str_eq(rows[0].why, "within 10 min; 1 is dead there");
 }
-END_TEST
 
 /* Is a type of which so many of so many fail now trouble, if usually so many of so many do? */
 static bool fails(uint64_t failed, uint64_t attempts, uint64_t before, uint64_t of)
@@ -183,7 +181,7 @@ static bool fails(uint64_t failed, uint64_t attempts, uint64_t before, uint64_t 
     return troubles.count > 0;
 }
 
-START_TEST(failing_means_above_the_usual)
+TEST(failing_means_above_the_usual)
 {
     ck_assert(fails(20, 20, 0, 0));
     ck_assert(!fails(19, 19, 0, 0));
@@ -193,9 +191,8 @@ START_TEST(failing_means_above_the_usual)
     ck_assert(fails(7, 100, 3, 100));
     ck_assert(!fails(90, 100, 45, 100));
 }
-END_TEST
 
-START_TEST(hosts)
+TEST(hosts)
 {
     struct later_troubles troubles = { .rows = rows, .room = 8 };
     struct later_trouble_host host = { .now = 1e9,
@@ -227,9 +224,8 @@ START_TEST(hosts)
     ck_assert_str_eq(rows[1].why, "2 of 2 workers do not answer");
     ck_assert_str_eq(rows[1].host, "web1");
 }
-END_TEST
 
-START_TEST(over_time)
+TEST(over_time)
 {
     struct later_troubles troubles = { .rows = rows, .room = 8 };
     struct later_trouble_host host = { .now = 1e9,
@@ -255,9 +251,8 @@ START_TEST(over_time)
     later_trouble_host(&troubles, &host);
     ck_assert_uint_eq(troubles.count, 1);
 }
-END_TEST
 
-START_TEST(redis)
+TEST(redis)
 {
     struct later_troubles troubles = { .rows = rows, .room = 8 };
 
@@ -270,9 +265,8 @@ START_TEST(redis)
     ck_assert_str_eq(rows[0].text, "Redis uses 90 % of its memory");
     ck_assert_str_eq(rows[1].why, "no snapshot");
 }
-END_TEST
 
-START_TEST(the_worst_first_and_the_rest_counted)
+TEST(the_worst_first_and_the_rest_counted)
 {
     struct later_troubles troubles = { .rows = rows, .room = 2 };
     struct later_trouble_queue queue = well;
@@ -289,18 +283,3 @@ START_TEST(the_worst_first_and_the_rest_counted)
     ck_assert_str_eq(rows[0].text, "no laterd is alive, 1 job waits");
     ck_assert_int_eq(rows[1].rule, LATER_RULE_TYPE_UNKNOWN);
 }
-END_TEST
-
-static TCase *table(void)
-{
-    return UNIT_CASE("table", NULL, NULL, the_manual_lists_them, each_has_an_alert);
-}
-
-static TCase *rules(void)
-{
-    return UNIT_CASE("rules", NULL, NULL, a_queue_is_well_up_to_the_bounds, who_serves_it,
-                     all_of_a_queue_at_once, how_many_are_dead, failing_means_above_the_usual,
-                     hosts, over_time, redis, the_worst_first_and_the_rest_counted);
-}
-
-UNIT_MAIN("trouble", table, rules)

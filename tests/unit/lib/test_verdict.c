@@ -36,7 +36,9 @@ static void read_document(const char *bytes)
 
 /* ---- policy */
 
-START_TEST(test_what_the_document_does_not_say)
+CASE("policy", set_up, NULL);
+
+TEST(test_what_the_document_does_not_say)
 {
     read_document("{\"type\":\"t\"}");
     later_policy_apply(&policy, &doc);
@@ -46,9 +48,8 @@ START_TEST(test_what_the_document_does_not_say)
     ck_assert_double_eq(policy.backoff.base, 1);
     ck_assert_double_eq(policy.backoff.max, 20);
 }
-END_TEST
 
-START_TEST(test_what_it_says)
+TEST(test_what_it_says)
 {
     read_document("{\"type\":\"t\",\"max_attempts\":9,\"timeout\":1.5,\"backoff\":[1,2]}");
     later_policy_apply(&policy, &doc);
@@ -56,7 +57,6 @@ START_TEST(test_what_it_says)
     ck_assert_double_eq(policy.timeout, 1.5);
     ck_assert_uint_eq(policy.backoff.list_count, 2);
 }
-END_TEST
 
 static void check_backoff(const char *document, double base, double max)
 {
@@ -68,14 +68,13 @@ static void check_backoff(const char *document, double base, double max)
     ck_assert_double_eq(policy.backoff.jitter, 0.25);
 }
 
-START_TEST(test_half_a_backoff)
+TEST(test_half_a_backoff)
 {
     check_backoff("{\"type\":\"t\",\"backoff\":{\"base\":5}}", 5, 20);
     check_backoff("{\"type\":\"t\",\"backoff\":{\"max\":5}}", 1, 5);
     check_backoff("{\"type\":\"t\",\"backoff\":{\"base\":50}}", 50, 50);
     check_backoff("{\"type\":\"t\",\"backoff\":{\"base\":50,\"max\":9}}", 50, 9);
 }
-END_TEST
 
 /* ---- before */
 
@@ -84,7 +83,9 @@ static enum later_fitness before(uint32_t attempts, int32_t crashes, double now)
     return later_verdict_before(&policy, &doc, attempts, crashes, attempts > 0, now);
 }
 
-START_TEST(test_before)
+CASE("verdict", set_up, NULL);
+
+TEST(test_before)
 {
     read_document("{\"type\":\"t\",\"expires_at\":1e9}");
     ck_assert_int_eq(before(0, -1, 999999999), LATER_FIT);
@@ -98,12 +99,11 @@ START_TEST(test_before)
     policy.crash_max = 1;
     ck_assert_int_eq(before(0, 0, 0), LATER_FIT); /* a suspect has not crashed */
 }
-END_TEST
 
 /* ---- after */
 
 /* A job's first crash uses up none of its waits, whichever attempt it was; later ones do. */
-START_TEST(test_waits)
+TEST(test_waits)
 {
     static const struct {
         uint32_t number;
@@ -116,7 +116,6 @@ START_TEST(test_waits)
         ck_assert_double_eq(later_verdict_backoff(&backoff, rows[i].number, rows[i].crashes, 0),
                             rows[i].wait);
 }
-END_TEST
 
 static void check(enum later_ending ending, enum later_verb verb, double wait, const char *how,
                   const char *kind)
@@ -133,7 +132,7 @@ static void check(enum later_ending ending, enum later_verb verb, double wait, c
     ck_assert_pstr_eq(row->kind, kind);
 }
 
-START_TEST(test_with_attempts_left)
+TEST(test_with_attempts_left)
 {
     check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "done", NULL);
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 8, "ran", "retry");
@@ -145,11 +144,10 @@ START_TEST(test_with_attempts_left)
     check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", NULL);
     check(LATER_ENDED_RETURNED, LATER_VERB_RETURN, 8, "held", "return");
 }
-END_TEST
 
 /* A job that runs out of attempts keeps the kind of its last failure. Only one that is buried on
  * purpose is `buried`. */
-START_TEST(test_the_last_attempt)
+TEST(test_the_last_attempt)
 {
     attempt.number = 3;
     check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "done", NULL);
@@ -165,10 +163,9 @@ START_TEST(test_the_last_attempt)
     attempt.max_attempts = 0; /* of a slot that does not tell */
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 32, "ran", "retry");
 }
-END_TEST
 
 /* Its retries end by time as they do by number. */
-START_TEST(test_too_late)
+TEST(test_too_late)
 {
     attempt.too_late = true;
     check(LATER_ENDED_DONE, LATER_VERB_ACK, 0, "done", NULL);
@@ -176,9 +173,8 @@ START_TEST(test_too_late)
     check(LATER_ENDED_CRASH, LATER_VERB_BURY, 0, "crashed", "crash");
     check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", NULL);
 }
-END_TEST
 
-START_TEST(test_crashes)
+TEST(test_crashes)
 {
     attempt.crash_max = 3;
     attempt.crashes = 0; /* a suspect */
@@ -196,9 +192,8 @@ START_TEST(test_crashes)
     attempt.crash_max = 1;
     check(LATER_ENDED_CRASH, LATER_VERB_BURY, 0, "crashed", "crash");
 }
-END_TEST
 
-START_TEST(test_beside_others)
+TEST(test_beside_others)
 {
     attempt.beside_others = true;
     attempt.number = 3;
@@ -208,9 +203,8 @@ START_TEST(test_beside_others)
     check(LATER_ENDED_INTERRUPTED, LATER_VERB_RETURN, 0, "interrupted", NULL);
     check(LATER_ENDED_RETRY, LATER_VERB_BURY, 0, "ran", "retry"); /* it said so itself */
 }
-END_TEST
 
-START_TEST(test_retry_in)
+TEST(test_retry_in)
 {
     attempt.retry_in = 0;
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 0, "ran", "retry");
@@ -224,10 +218,9 @@ START_TEST(test_retry_in)
     attempt.backoff = &backoff;
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 8, "ran", "retry");
 }
-END_TEST
 
 /* A backoff of nothing: the first nine retries come at once, the others a second apart. */
-START_TEST(test_floor)
+TEST(test_floor)
 {
     attempt.max_attempts = 1000;
     attempt.retry_in = 0;
@@ -240,21 +233,3 @@ START_TEST(test_floor)
     attempt.retry_in = 1.5;
     check(LATER_ENDED_RETRY, LATER_VERB_RELEASE, 1.5, "ran", "retry");
 }
-END_TEST
-
-#define MAKE(name, ...) UNIT_CASE(name, set_up, NULL, __VA_ARGS__)
-
-static TCase *policies(void)
-{
-    return MAKE("policy", test_what_the_document_does_not_say, test_what_it_says,
-                test_half_a_backoff);
-}
-
-static TCase *verdicts(void)
-{
-    return MAKE("verdict", test_before, test_with_attempts_left, test_the_last_attempt,
-                test_too_late, test_crashes, test_waits, test_beside_others, test_retry_in,
-                test_floor);
-}
-
-UNIT_MAIN("verdict", policies, verdicts)

@@ -60,7 +60,9 @@ static enum later_waited wait_for(const char *id, double seconds)
     return end.how;
 }
 
-START_TEST(every_end)
+LIVE_CASE("wait", set_up, tear_down);
+
+TEST(every_end)
 {
     ck_assert_int_eq(wait_for("a", INFINITY), LATER_JOB_IS_GONE);
     live_hold("q", "a", TOKEN, 60);
@@ -77,10 +79,9 @@ START_TEST(every_end)
     ck_assert_int_eq(wait_for("b", 0), LATER_JOB_IS_DEAD);
     ck_assert_ptr_nonnull(strstr(end.value, "\"text\":\"no\""));
 }
-END_TEST
 
 /* Its death is reported even if nobody had asked for its result. */
-START_TEST(dead_without_a_result)
+TEST(dead_without_a_result)
 {
     live_hold("q", "b", TOKEN, 60);
     finish("q", "b", "ran", "\"kind\":\"retry\",\"text\":\"no\"}");
@@ -89,10 +90,9 @@ START_TEST(dead_without_a_result)
     ck_assert_ptr_nonnull(strstr(end.value, "\"text\":\"no\""));
     ck_assert_uint_eq(end.attempt, 1);
 }
-END_TEST
 
 /* A result from before the job was pushed again is taken away, once. */
-START_TEST(of_an_earlier_life)
+TEST(of_an_earlier_life)
 {
     live_hold("q", "a", TOKEN, 60);
     finish("q", "a", "done", "1");
@@ -100,7 +100,6 @@ START_TEST(of_an_earlier_life)
     ck_assert_int_eq(wait_for("a", 0), LATER_JOB_GOES_ON);
     ck_assert_int_eq(live_number("EXISTS later:{q}:result:a"), 0);
 }
-END_TEST
 
 static enum later_push_result push_again(const char *id)
 {
@@ -112,7 +111,7 @@ static enum later_push_result push_again(const char *id)
 }
 
 /* A push drops it, by either script, so that it is not taken for the new job's end. */
-START_TEST(of_before_the_push)
+TEST(of_before_the_push)
 {
     for (int again = 0; again < 2; again++) {
         live_hold("q", "a", TOKEN, 60);
@@ -135,10 +134,9 @@ START_TEST(of_before_the_push)
     push_again("a");
     ck_assert_int_eq(live_number("EXISTS later:{q}:result:a"), 1);
 }
-END_TEST
 
 /* It waits for the job that was pushed while another of its id ran, not for that one. */
-START_TEST(of_the_job_behind)
+TEST(of_the_job_behind)
 {
     static const char *const dues[] = { "delayed", "ready" };
 
@@ -160,9 +158,8 @@ START_TEST(of_the_job_behind)
     live_do("HDEL later:{q}:jobs a"); /* the one behind was cancelled */
     ck_assert_int_eq(wait_for("a", 0), LATER_JOB_IS_GONE);
 }
-END_TEST
 
-START_TEST(in_a_shard)
+TEST(in_a_shard)
 {
     later_queue_name place;
 
@@ -174,9 +171,8 @@ START_TEST(in_a_shard)
     ck_assert_int_eq(wait_for("a", INFINITY), LATER_JOB_IS_DONE);
     ck_assert_int_eq(wait_for("b", INFINITY), LATER_JOB_IS_GONE);
 }
-END_TEST
 
-START_TEST(what_is_no_result)
+TEST(what_is_no_result)
 {
     live_do("LPUSH later:{q}:result:a %s", "{\"state\":\"done\"}");
     ck_assert_int_eq(later_wait(client, "q", "a", 0, &end, &err), -1);
@@ -186,7 +182,6 @@ START_TEST(what_is_no_result)
     ck_assert_int_eq(later_wait(client, "no good", "a", 0, &end, &err), -1);
     ck_assert_int_eq(err.code, LATER_E_USAGE);
 }
-END_TEST
 
 /* ---- many */
 
@@ -217,7 +212,7 @@ static void allow_files(rlim_t count)
     }
 }
 
-START_TEST(a_thousand_at_once)
+TEST(a_thousand_at_once)
 {
     static pthread_t threads[WAITERS];
     static bool served[WAITERS];
@@ -243,7 +238,6 @@ START_TEST(a_thousand_at_once)
     pthread_attr_destroy(&attr);
     ck_assert_int_eq(count, WAITERS);
 }
-END_TEST
 
 /* A replica that is slow to say that it takes no BLMOVE. */
 static void refuse_late(struct fake_redis *fake, void *arg)
@@ -262,7 +256,7 @@ static void refuse_late(struct fake_redis *fake, void *arg)
 
 /* The answer is the last look's, however late the refusal comes. A wait that is over before it
  * could send its BLMOVE proves nothing. */
-START_TEST(a_replica_refuses)
+TEST(a_replica_refuses)
 {
     double until = later_clock() + 20 * live_slowness();
     struct fake_redis *fake = fake_start(refuse_late, NULL);
@@ -281,17 +275,3 @@ START_TEST(a_replica_refuses)
     later_client_close(other);
     fake_stop(fake);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    const TTest *const tests[] = { every_end,          dead_without_a_result,
-                                   of_an_earlier_life, of_before_the_push,
-                                   of_the_job_behind,  in_a_shard,
-                                   what_is_no_result,  a_replica_refuses,
-                                   a_thousand_at_once, NULL };
-
-    return live_case("wait", set_up, tear_down, tests);
-}
-
-UNIT_MAIN("wait", all)

@@ -44,7 +44,9 @@ static const char *all(const struct later_why_facts *facts)
     return text;
 }
 
-START_TEST(names_are_whole_and_differ)
+CASE("table", NULL, NULL);
+
+TEST(names_are_whole_and_differ)
 {
     for (int i = 0; i < LATER_WHYS; i++) {
         ck_assert_msg(later_reasons[i].name && later_reasons[i].words, "row %d is empty", i);
@@ -52,9 +54,8 @@ START_TEST(names_are_whole_and_differ)
             ck_assert_str_ne(later_reasons[i].name, later_reasons[k].name);
     }
 }
-END_TEST
 
-START_TEST(the_manual_lists_them)
+TEST(the_manual_lists_them)
 {
     const char *tree = getenv("top_srcdir");
     static char text[1 << 20];
@@ -72,9 +73,10 @@ START_TEST(the_manual_lists_them)
         ck_assert_msg(strstr(text, item) != NULL, "not in later.1: %s", item);
     }
 }
-END_TEST
 
-START_TEST(ready_ones)
+CASE("reasons", NULL, NULL);
+
+TEST(ready_ones)
 {
     struct later_why_facts facts = ready;
 
@@ -94,9 +96,8 @@ START_TEST(ready_ones)
     ck_assert_str_eq(all(&facts), "1,204 ahead of it|all workers are busy: 2 of 2 that serve mail "
                                   "run a job");
 }
-END_TEST
 
-START_TEST(what_holds_all_of_a_queue_comes_first)
+TEST(what_holds_all_of_a_queue_comes_first)
 {
     struct later_why_facts facts = ready;
 
@@ -118,9 +119,8 @@ START_TEST(what_holds_all_of_a_queue_comes_first)
     ck_assert_int_eq(whys[1].reason, LATER_WHY_REDIS_DISK);
     ck_assert_str_eq(whys[1].text, "Redis refuses writes: no append-only file");
 }
-END_TEST
 
-START_TEST(what_is_not_known_is_not_said)
+TEST(what_is_not_known_is_not_said)
 {
     struct later_why_facts facts = LATER_WHY_FACTS;
 
@@ -131,9 +131,8 @@ START_TEST(what_is_not_known_is_not_said)
     facts.state = "waiting";
     ck_assert_uint_eq(later_why_find(&facts, whys), 1);
 }
-END_TEST
 
-START_TEST(lines)
+TEST(lines)
 {
     const struct later_override set = { .name = "permit:type:a", .who = "ann" };
     struct later_why_facts facts = ready;
@@ -164,9 +163,8 @@ START_TEST(lines)
     facts.line.nth = 0;
     ck_assert_str_eq(all(&facts), "waits for the limit api, which opens in 0.8 s: it is its turn");
 }
-END_TEST
 
-START_TEST(a_long_text_is_cut)
+TEST(a_long_text_is_cut)
 {
     static char name[201], owner[251], steps[2000];
     struct later_why_facts facts = ready;
@@ -185,9 +183,8 @@ START_TEST(a_long_text_is_cut)
     facts.flow.name = name;
     ck_assert_uint_lt(strlen(all(&facts)), LATER_WHY_SIZE);
 }
-END_TEST
 
-START_TEST(numbers_for_people)
+TEST(numbers_for_people)
 {
     static const struct {
         int64_t number;
@@ -205,17 +202,3 @@ START_TEST(numbers_for_people)
             ck_assert_str_eq(later_say_nth(text, rows[i].number), rows[i].nth);
     }
 }
-END_TEST
-
-static TCase *table(void)
-{
-    return UNIT_CASE("table", NULL, NULL, names_are_whole_and_differ, the_manual_lists_them);
-}
-
-static TCase *reasons(void)
-{
-    return UNIT_CASE("reasons", NULL, NULL, ready_ones, what_holds_all_of_a_queue_comes_first,
-                     what_is_not_known_is_not_said, lines, a_long_text_is_cut, numbers_for_people);
-}
-
-UNIT_MAIN("why", table, reasons)

@@ -62,17 +62,16 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
     return 0;
 }
 
-START_TEST(test_all_zones)
+TEST(test_all_zones)
 {
     ck_assert_int_eq(nftw(LATER_ZONES_DIR, visit, 8, 0), 0);
     printf("# %u zones, %u spans\n", zones_seen, changes_seen);
     ck_assert_uint_gt(zones_seen, 300);
 }
-END_TEST
 
 /* --- names --- */
 
-START_TEST(test_names)
+TEST(test_names)
 {
     static const char *const bad[] = { "Europe/Berlinn", "",         "/etc/passwd", "../passwd",
                                        "Europe",         "CEST",     "Europe/",     "zone.tab",
@@ -92,7 +91,6 @@ START_TEST(test_names)
         later_zone_free(zone);
     }
 }
-END_TEST
 
 /* --- rules --- */
 
@@ -105,7 +103,7 @@ static struct zone_rule read_rule(const char *text)
 }
 
 /* Each form against the C library, which takes the same text as TZ. */
-START_TEST(test_rules)
+TEST(test_rules)
 {
     static const char *const rules[] = {
         "CET-1CEST,M3.5.0,M10.5.0/3",
@@ -132,10 +130,9 @@ START_TEST(test_rules)
         }
     }
 }
-END_TEST
 
 /* Daylight saving all the year (RFC 8536, 3.3.1). */
-START_TEST(test_saving_for_ever)
+TEST(test_saving_for_ever)
 {
     struct zone_rule rule = read_rule("EST5EDT,0/0,J365/25");
 
@@ -145,9 +142,8 @@ START_TEST(test_saving_for_ever)
             ck_abort_msg("%" PRId64, at);
     }
 }
-END_TEST
 
-START_TEST(test_bad_rules)
+TEST(test_bad_rules)
 {
     static const char *const bad[] = { "C-1",
                                        "CET",
@@ -166,12 +162,11 @@ START_TEST(test_bad_rules)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(!zone_rule_read(&rule, bad[i], strlen(bad[i])), "%s", bad[i]);
 }
-END_TEST
 
 /* --- files --- */
 
 /* Whatever a file lacks at its end or has wrong in one byte: refused or read, never overrun. */
-START_TEST(test_damaged)
+TEST(test_damaged)
 {
     static unsigned char bytes[8192];
     struct later_error err;
@@ -203,9 +198,8 @@ START_TEST(test_damaged)
         bytes[i] = was;
     }
 }
-END_TEST
 
-START_TEST(test_not_a_zone)
+TEST(test_not_a_zone)
 {
     struct later_error err;
 
@@ -214,12 +208,3 @@ START_TEST(test_not_a_zone)
     ck_assert(later_zone_open("leapseconds", &err) == NULL);
     ck_assert(strstr(err.text, "leapseconds: not a time zone file") != NULL);
 }
-END_TEST
-
-static TCase *zones(void)
-{
-    return UNIT_CASE("zones", NULL, NULL, test_all_zones, test_names, test_rules,
-                     test_saving_for_ever, test_bad_rules, test_damaged, test_not_a_zone);
-}
-
-UNIT_MAIN("zone", zones)

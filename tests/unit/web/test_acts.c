@@ -38,7 +38,9 @@ static unsigned long begin(struct acts *acts, const char *who, const char *comma
     "{\"number\":1,\"who\":\"user 0\",\"command\":\"later kick \\\"a\\\"\",\"path\":\"kick-"       \
     "matching\",\"queue\":null,\"many\":true,\"began\":100,\"ended\":"
 
-START_TEST(from_begin_to_end)
+CASE("acts", config_files_begin, config_files_end);
+
+TEST(from_begin_to_end)
 {
     struct act_news look = {
         .who = "user 1", .command = "later pause q", .path = "pause", .queue = "q"
@@ -65,7 +67,6 @@ START_TEST(from_begin_to_end)
              "\"status\":0,\"words\":\"\"}]");
     acts_free(acts);
 }
-END_TEST
 
 static void spoil(const char *path, long at)
 {
@@ -77,7 +78,7 @@ static void spoil(const char *path, long at)
     fclose(out);
 }
 
-START_TEST(they_are_kept)
+TEST(they_are_kept)
 {
     const char *path = config_path("acts");
     struct later_error err;
@@ -112,10 +113,9 @@ START_TEST(they_are_kept)
     ck_assert_ptr_null(acts_new(path, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "this is not a file of tasks"));
 }
-END_TEST
 
 /* Without a bound, a busy operator would fill the memory. Each fits into its row. */
-START_TEST(bounds)
+TEST(bounds)
 {
     static const char *const letters[] = { "x", "\\", "\x01", "ü", "\xff" };
     const char *path = config_path("acts");
@@ -156,12 +156,3 @@ START_TEST(bounds)
     free(text);
     acts_free(acts);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("acts", config_files_begin, config_files_end, from_begin_to_end, they_are_kept,
-                     bounds);
-}
-
-UNIT_MAIN("web_acts", all)

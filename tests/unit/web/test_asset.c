@@ -26,7 +26,7 @@ static bool ends(const char *path, const char *with)
 }
 
 /* A browser loads one catalogue, and that only if it is not English. */
-START_TEST(light)
+TEST(light)
 {
     size_t english = 0, catalogue = 0, maps = 0;
 
@@ -44,9 +44,8 @@ START_TEST(light)
                           weight("/app.js") + weight("/live-worker.js"),
                       MOST_FIRST);
 }
-END_TEST
 
-START_TEST(found)
+TEST(found)
 {
     ck_assert_ptr_eq(asset_find("/"), asset_find("/index.html"));
     ck_assert_str_eq(asset_find("/more.js")->type, "text/javascript; charset=utf-8");
@@ -56,10 +55,9 @@ START_TEST(found)
     ck_assert_ptr_null(asset_find("/app.js/"));
     ck_assert_ptr_null(asset_find(""));
 }
-END_TEST
 
 /* Browsers keep what they have as long as its tag is the same. */
-START_TEST(tags)
+TEST(tags)
 {
     for (size_t i = 0; i < asset_count; i++) {
         ck_assert_uint_eq(strlen(assets[i].tag), 18);
@@ -67,11 +65,3 @@ START_TEST(tags)
             ck_assert_str_ne(assets[i].tag, assets[j].tag);
     }
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("asset", NULL, NULL, light, found, tags);
-}
-
-UNIT_MAIN("web_asset", all)

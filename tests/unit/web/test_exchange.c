@@ -1,4 +1,4 @@
-/* test_web_exchange.c: the status of an HTTP answer, as its bytes come. */
+/* test_exchange.c: the status of an HTTP answer, as its bytes come. */
 #include "notify/exchange.h"
 #include "tests/unit/unit.h"
 
@@ -28,20 +28,9 @@ static const struct {
     { "220 mail.example ESMTP\r\n", -1 },
 };
 
-START_TEST(statuses)
+TEST_EACH(statuses, COUNT(rows))
 {
     int got = exchange_status(rows[_i].bytes, strlen(rows[_i].bytes));
 
     ck_assert_msg(got == rows[_i].status, "%s: got %d", rows[_i].bytes, got);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    TCase *tc = tcase_create("exchange");
-
-    tcase_add_loop_test(tc, statuses, 0, (int)(sizeof rows / sizeof *rows));
-    return tc;
-}
-
-UNIT_MAIN("web_exchange", all)

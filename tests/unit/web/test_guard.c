@@ -13,7 +13,7 @@ static int refusal(const struct guard *guard, struct guard_request request)
     return status;
 }
 
-START_TEST(names)
+TEST(names)
 {
     static const char *const good[] = { "localhost",     "LocalHost:80",
                                         "127.0.0.1",     "10.1.2.3:7420",
@@ -41,9 +41,8 @@ START_TEST(names)
         ck_assert_msg(!guard_is_ours(&ours, bad[i]), "%s", bad[i]);
     ck_assert(!guard_is_ours(&ours, NULL));
 }
-END_TEST
 
-START_TEST(posts)
+TEST(posts)
 {
     struct guard_request good = { .host = "localhost:7420",
                                   .origin = "http://localhost:7420",
@@ -82,9 +81,8 @@ START_TEST(posts)
     ck_assert_int_eq(refusal(&ours, other), 403);
     ck_assert_int_eq(refusal(&(struct guard){ .read_only = true }, good), 403);
 }
-END_TEST
 
-START_TEST(tokens)
+TEST(tokens)
 {
     static const char *const wrong[] = { "Bearer ", "Bearer 0123456789abcde",
                                          "Bearer 0123456789abcdeg", "Bearer 0123456789abcdef0",
@@ -103,9 +101,8 @@ START_TEST(tokens)
         ck_assert_msg(refusal(&guard, request) == 401, "%s", wrong[i]);
     }
 }
-END_TEST
 
-START_TEST(roles)
+TEST(roles)
 {
     struct guard guard = { .tokens = { [ROLE_READER] = "reader", [ROLE_ADMIN] = "admin" } };
     struct guard_request request = { .peer = ROLE_ADMIN };
@@ -132,11 +129,3 @@ START_TEST(roles)
     guard = (struct guard){ .read_only = true };
     ck_assert_int_eq(guard_role(&guard, &request), ROLE_READER);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("guard", NULL, NULL, names, posts, tokens, roles);
-}
-
-UNIT_MAIN("web_guard", all)

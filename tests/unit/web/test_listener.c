@@ -19,7 +19,7 @@ int getnameinfo(const struct sockaddr *restrict address, socklen_t len, char *re
     return answer;
 }
 
-START_TEST(names_of_clients)
+TEST(names_of_clients)
 {
     char folder[] = "/tmp/later-listener-XXXXXX", where[64];
     struct listener listener;
@@ -40,11 +40,3 @@ START_TEST(names_of_clients)
     listener_close(&listener);
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("listener", NULL, NULL, names_of_clients);
-}
-
-UNIT_MAIN("web_listener", all)

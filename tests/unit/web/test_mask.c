@@ -23,7 +23,7 @@ static void stays(const char *line)
     masked(line, line);
 }
 
-START_TEST(members)
+TEST(members)
 {
     masked("{\"password\":\"x\",\"a\":1}", "{\"password\":\"***\",\"a\":1}");
     masked("{\"a\":[{\"b\":{\"PassWord\": 12345678901234567890}}]}",
@@ -36,9 +36,8 @@ START_TEST(members)
            "{\"search\":\"a\",\"looks_inside\":\"***\"}");
     masked("{\"\\u0070ass\\u0077ord\":1}", "{\"\\u0070ass\\u0077ord\":\"***\"}");
 }
-END_TEST
 
-START_TEST(others)
+TEST(others)
 {
     stays("{\"a\":\"password\",\"b\":[\"password\",\"card-number\"],\"passwords\":1,\"pass\":2,"
           "\"xpassword\":3}");
@@ -47,9 +46,8 @@ START_TEST(others)
     stays("");
     stays("no JSON: a line of some command");
 }
-END_TEST
 
-START_TEST(inside)
+TEST(inside)
 {
     masked(
         "{\"document\":\"{\\\"type\\\":\\\"t\\\",\\\"payload\\\":{\\\"password\\\":\\\"x\\\"}}\"}",
@@ -67,10 +65,9 @@ START_TEST(inside)
     masked("[\"\\\"Yes\\\", she said\"]", "[\"\\\"Yes\\\", she said\"]");
     masked("[\"\\\"Yes\"]", "[\"\\\"***\\\"\"]");
 }
-END_TEST
 
 /* However deep: no secret, and JSON. */
-START_TEST(deep)
+TEST(deep)
 {
     json_t *inner = json_pack("{s:s}", "password", "s3cret");
 
@@ -91,10 +88,9 @@ START_TEST(deep)
     }
     json_decref(inner);
 }
-END_TEST
 
 /* What is cut anywhere ends nothing but itself. */
-START_TEST(cut_short)
+TEST(cut_short)
 {
     const char *line =
         "{\"password\":{\"a\":\"\\u0070\\\\\"},\"d\":\"{\\\"password\\\":\\\"\\u00e4\\\"}\"}";
@@ -110,11 +106,3 @@ START_TEST(cut_short)
         free(copy);
     }
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("mask", NULL, NULL, members, others, inside, deep, cut_short);
-}
-
-UNIT_MAIN("web_mask", all)

@@ -55,7 +55,7 @@ static void tells(struct notices *notices, const char *wanted)
         ck_assert(notices_told(notices, true, 100));
 }
 
-START_TEST(once)
+TEST(once)
 {
     struct notices *notices = notices_new();
 
@@ -83,9 +83,8 @@ START_TEST(once)
     tells(notices, "begin behind 7");
     notices_free(notices);
 }
-END_TEST
 
-START_TEST(comes_back_meanwhile)
+TEST(comes_back_meanwhile)
 {
     struct notices *notices = notices_new();
 
@@ -100,9 +99,8 @@ START_TEST(comes_back_meanwhile)
     tells(notices, "begin behind 3");
     notices_free(notices);
 }
-END_TEST
 
-START_TEST(redis_away)
+TEST(redis_away)
 {
     struct notices *notices = notices_new();
 
@@ -121,9 +119,8 @@ START_TEST(redis_away)
     tells(notices, "");
     notices_free(notices);
 }
-END_TEST
 
-START_TEST(bounded)
+TEST(bounded)
 {
     struct notices *notices = notices_new();
     double now = 0, first;
@@ -147,7 +144,6 @@ START_TEST(bounded)
     ck_assert_double_eq(now - first, 1);
     notices_free(notices);
 }
-END_TEST
 
 /* An answer with so many lines, from this number on. One of them is left out. */
 static void answer_many(struct notices *notices, int first, int count, int without)
@@ -177,7 +173,7 @@ static void begin_many(struct notices *notices)
     tells(notices, "");
 }
 
-START_TEST(many)
+TEST(many)
 {
     struct notices *notices = notices_new();
 
@@ -193,9 +189,8 @@ START_TEST(many)
     tells(notices, "end r_a 0");
     notices_free(notices);
 }
-END_TEST
 
-START_TEST(ends_among_many)
+TEST(ends_among_many)
 {
     struct notices *notices = notices_new();
 
@@ -218,12 +213,3 @@ START_TEST(ends_among_many)
     tells(notices, "");
     notices_free(notices);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("notices", NULL, NULL, once, comes_back_meanwhile, redis_away, bounded, many,
-                     ends_among_many);
-}
-
-UNIT_MAIN("web_notices", all)

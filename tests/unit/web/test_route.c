@@ -27,7 +27,7 @@ static const char *typed(const char *path, bool post, const char *query)
     return text;
 }
 
-START_TEST(commands)
+TEST(commands)
 {
     ck_assert_str_eq(typed("/api/1/queues", false, ""), "later size");
     ck_assert_str_eq(typed("/api/1/jobs", false, "queue=mail"), "later peek mail");
@@ -81,9 +81,8 @@ START_TEST(commands)
     ck_assert_str_eq(typed("/api/1/flow-cancel", true, "flow=f&queue=q"),
                      "later flow --queue=q cancel f");
 }
-END_TEST
 
-START_TEST(refusals)
+TEST(refusals)
 {
     ck_assert_str_eq(typed("/api/1/cancel", false, "id=a&queue=a"), "405");
     ck_assert_str_eq(typed("/api/1/jobs", true, "queue=a"), "405");
@@ -109,9 +108,8 @@ START_TEST(refusals)
                      "later history --by=ten --type=mail.send a");
     ck_assert_str_eq(typed("/api/1/types", false, "type=a%20b"), "400");
 }
-END_TEST
 
-START_TEST(queries)
+TEST(queries)
 {
     struct params params;
 
@@ -128,9 +126,8 @@ START_TEST(queries)
          *bad; bad++)
         ck_assert_msg(params_query(&params, *bad) == -1 && params.count == 0, "%s", *bad);
 }
-END_TEST
 
-START_TEST(bodies)
+TEST(bodies)
 {
     static const char *const bad[] = { "",
                                        "[]",
@@ -155,11 +152,3 @@ START_TEST(bodies)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(params_body(&params, bad[i], strlen(bad[i])) == -1, "%s", bad[i]);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("route", NULL, NULL, commands, refusals, queries, bodies);
-}
-
-UNIT_MAIN("web_route", all)

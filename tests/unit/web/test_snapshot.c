@@ -26,7 +26,7 @@ static const char *written(const struct snapshot *snapshot, bool all, double now
     return text;
 }
 
-START_TEST(changes)
+TEST(changes)
 {
     struct snapshot *snapshot = snapshot_new();
 
@@ -61,9 +61,8 @@ START_TEST(changes)
     ck_assert_uint_eq(snapshot_count(snapshot), 2);
     snapshot_free(snapshot);
 }
-END_TEST
 
-START_TEST(other_lines)
+TEST(other_lines)
 {
     static const char *const others[] = { "",
                                           "{}",
@@ -78,10 +77,9 @@ START_TEST(other_lines)
     ck_assert_uint_eq(snapshot_count(snapshot), 0);
     snapshot_free(snapshot);
 }
-END_TEST
 
 /* 200 queues, 13 a second, of which five change all the time. */
-START_TEST(turns)
+TEST(turns)
 {
     double longest = 0, busy = 0, last[200] = { 0 };
     struct snapshot *snapshot = snapshot_new();
@@ -120,10 +118,9 @@ START_TEST(turns)
     ck_assert_uint_eq(snapshot_due(snapshot, 303, names, 13), 13);
     snapshot_free(snapshot);
 }
-END_TEST
 
 /* It does not matter that the others change all the time, and the clock has just begun. */
-START_TEST(new_ones_first)
+TEST(new_ones_first)
 {
     struct snapshot *snapshot = snapshot_new();
     const char *names[2];
@@ -142,9 +139,8 @@ START_TEST(new_ones_first)
     ck_assert_str_ne(names[1], "z");
     snapshot_free(snapshot);
 }
-END_TEST
 
-START_TEST(few)
+TEST(few)
 {
     struct snapshot *snapshot = snapshot_new();
     const char *names[13];
@@ -157,11 +153,3 @@ START_TEST(few)
     ck_assert_uint_eq(snapshot_due(snapshot, 3, names, 13), 1);
     snapshot_free(snapshot);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("snapshot", NULL, NULL, changes, other_lines, turns, new_ones_first, few);
-}
-
-UNIT_MAIN("web_snapshot", all)

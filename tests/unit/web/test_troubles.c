@@ -40,7 +40,7 @@ static const char *next(struct event_base *base, struct troubles *troubles)
 #define FINDS(status) "read -r order; echo '{\"a\":1}'; printf '\\036{\"status\":" status "}\\n';"
 
 /* What is known stays while there is no answer, and then it is said why; what is over is not. */
-START_TEST(away)
+TEST(away)
 {
     char *argv[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" },
                      (char[]){ FAILS("lost") FINDS("1") FAILS("lost again") FINDS("0") "read -r"
@@ -61,11 +61,3 @@ START_TEST(away)
     troubles_free(troubles);
     event_base_free(base);
 }
-END_TEST
-
-static TCase *all(void)
-{
-    return UNIT_CASE("troubles", NULL, NULL, away);
-}
-
-UNIT_MAIN("web_troubles", all)
