@@ -86,8 +86,7 @@ struct later_client *cli_client(struct cli *cli, struct later_error *err)
         return NULL;
     cli->client = later_client_open_with(
         &(struct later_client_options){ .url = where->url,
-                                        .password_file =
-                                            where->password_file[0] ? where->password_file : NULL,
+                                        .password_file = text_known(where->password_file),
                                         .prefix = where->prefix,
                                         .timeout = PATIENCE,
                                         .patience = FIRST_START,

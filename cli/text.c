@@ -146,12 +146,12 @@ double text_number_member(const json_t *object, const char *name)
     return json_number_value(json_object_get(object, name));
 }
 
-json_t *text_or_null(const char *text)
+const char *text_known(const char *text)
 {
-    return *text ? json_string(text) : json_null();
+    return *text ? text : NULL;
 }
 
-json_t *text_time_or_null(double at)
+double text_known_time(double at)
 {
-    return at > 0 ? json_real(at) : json_null();
+    return at > 0 ? at : NAN;
 }

@@ -40,8 +40,8 @@ const char *text_member(const json_t *object, const char *name);
 /* Returns a member that is a number, or 0 if there is none. object may be NULL. */
 double text_number_member(const json_t *object, const char *name);
 
-/* Return a new value, null if the text is "", or the time 0: nothing is known. NULL: no memory. */
-json_t *text_or_null(const char *text);
-json_t *text_time_or_null(double at);
+/* Return the text, NULL if it is ""; the time, NAN if it is 0: nothing is known. */
+const char *text_known(const char *text);
+double text_known_time(double at);
 
 #endif

@@ -295,11 +295,19 @@ runs "performance.md has the scenarios of tests/bench/bench.c" diff "$doc" "$cod
 
 # ---- doc/later.1: what --json prints
 
-find cli -name '*.c' -exec grep -ohE 'jsonl_[a-z]+\(&?[a-z]+, "[a-z_]+"' {} + | cut -d '"' -f 2 | sort -u >"$code"
+# members FILE...: the names of all that is written by jsonl.h, one by one, or in printf's form.
+members()
+{
+    grep -ohE 'jsonl_[a-z]+\(&?[a-z]+, "[a-z_]+"' "$@" | cut -d '"' -f 2
+    cat "$@" | tr '\n' ' ' | grep -oE 'jsonl_(add|line)\([^;]*;' | grep -oE '"[^"]*"' | grep -oE '[a-z_0-9]+:[%a-z]' |
+        cut -d ':' -f 1
+}
+
+find cli -name '*.c' | while read -r file; do members "$file"; done | sort -u >"$code"
 {
     sed -n '/^\.Sh JSON/,/^\.Sh ENV/p' doc/later.1 | tr -cs 'a-z_' '\n'
     for page in trouble server; do # whose rows stand with the command
-        grep -ohE 'jsonl_[a-z]+\(&?[a-z]+, "[a-z_]+"' cli/status/$page.c | cut -d '"' -f 2
+        members cli/status/$page.c
     done | while read -r member; do grep -qE "(\"$member\"|^\.Ql (.* )?$member\b)" doc/later.1 && echo "$member"; done
 } | sort -u >"$doc"
 is "$(comm -23 "$code" "$doc")" "" "later.1 has each member that --json prints"

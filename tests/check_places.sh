@@ -192,7 +192,7 @@ in_each "doc/protocol.md, size" "$tested"
 sed -n '/^static .*inspect_count(/,/^}/p; /"plan"/p' lib/queue/inspect.c >"$tested"
 in_each lib/queue/inspect.c "$tested"
 kind "a member of size --json" \
-    "$(sed -n '/^static void size_print_json/,/^}/s/.*jsonl_[a-z]*(&json, "\([a-z_]*\)".*/\1/p' cli/queues/size.c)"
+    "$(sed -n '/^static void size_print_json/,/^}/p' cli/queues/size.c | grep -oE '[a-z_]+:%' | tr -d ':%')"
 in_each "doc/later.1 or doc/operations.md" doc/later.1 doc/operations.md
 kind "an age that size --json tells" "$(grep '^oldest_' "$names")" # which grows by itself
 for file in web/live/snapshot.c tests/unit/web/test_snapshot.c web/pages/merge.js; do
@@ -348,7 +348,7 @@ grep -ohE -e '--[a-z-]+' tests/web/web*.sh tests/web/web*.py tests/system/system
 in_each "tests/web/web*" "$tested"
 
 kind "what later-web says of who looks" \
-    "$(sed -n '/^static void answer_me(/,/^}/s/.*jsonl_[a-z]*(&answer.json, "\([a-z_]*\)".*/\1/p' web/server.c)"
+    "$(sed -n '/^static void answer_me(/,/^}/p' web/server.c | grep -oE '[a-z_]+:%' | tr -d ':%')"
 sed -n '/^\.It Pa me$/,/^\.[IE][tl]/p' doc/later-web.8 >"$tested"
 in_each "doc/later-web.8, me" "$tested"
 

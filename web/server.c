@@ -54,13 +54,10 @@ static void answer_me(const struct visit *visit)
     const struct guard *guard = &visit->server->options->guard;
     struct answer answer;
 
-    if (answer_begin(&answer)) {
-        jsonl_text(&answer.json, "version", VERSION);
-        jsonl_text(&answer.json, "who", visit->who);
-        jsonl_text(&answer.json, "role", role_names[visit->role]);
-        jsonl_bool(&answer.json, "read_only", guard->read_only);
-        jsonl_bool(&answer.json, "masked", server_mask(visit) != NULL);
-    }
+    if (answer_begin(&answer))
+        jsonl_add(&answer.json, "version:%s who:%s role:%s read_only:%c masked:%c", VERSION,
+                  visit->who, role_names[visit->role], guard->read_only,
+                  server_mask(visit) != NULL);
     answer_end(&answer, visit->server->http, visit->request, 200);
 }
 

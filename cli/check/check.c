@@ -102,14 +102,6 @@ static const enum later_key sets[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER
                                        LATER_KEY_DEAD, LATER_KEY_WAITING };
 #define SETS (sizeof sets / sizeof *sets)
 
-static void begin_json(struct jsonl *json, const struct report *report, const char *check, bool ok)
-{
-    jsonl_begin(json, stdout);
-    jsonl_text(json, "queue", report->queue);
-    jsonl_text(json, "check", check);
-    jsonl_bool(json, "ok", ok);
-}
-
 /* News of flows that is not moved is no fault of the sums, but something waits for it. */
 static bool news_ok(const struct report *report)
 {
@@ -121,33 +113,26 @@ static void check_print_json(const struct report *report)
     const struct later_sizes *sizes = &report->sizes;
     struct jsonl json;
 
-    if (report->stray) {
-        begin_json(&json, report, "name", report->name_ok);
-        jsonl_end(&json);
-    }
-
-    begin_json(&json, report, "counters", report->counters_ok);
+    if (report->stray)
+        jsonl_line(stdout, "queue:%s check:name ok:%c", report->queue, report->name_ok);
+    jsonl_begin(&json, stdout);
+    jsonl_add(&json, "queue:%s check:counters ok:%c", report->queue, report->counters_ok);
     for (int i = 0; i < LATER_CONSERVED; i++)
         jsonl_int(&json, later_counter_name((enum later_counter)i), (int64_t)sizes->counters[i]);
-    jsonl_int(&json, "jobs", (int64_t)sizes->jobs);
+    jsonl_add(&json, "jobs:%ju", sizes->jobs);
     jsonl_end(&json);
-    begin_json(&json, report, "sets", report->sets_ok);
+    jsonl_begin(&json, stdout);
+    jsonl_add(&json, "queue:%s check:sets ok:%c", report->queue, report->sets_ok);
     for (size_t i = 0; i < SETS; i++)
         jsonl_int(&json, later_key_name(sets[i]), (int64_t)later_sizes_in(sizes, sets[i]));
-    jsonl_int(&json, "jobs", (int64_t)sizes->jobs);
-    jsonl_int(&json, "unadopted", (int64_t)report->scan.unadopted);
+    jsonl_add(&json, "jobs:%ju unadopted:%ju", sizes->jobs, report->scan.unadopted);
     jsonl_end(&json);
-    if (sizes->news > 0) {
-        begin_json(&json, report, "news", news_ok(report));
-        jsonl_int(&json, "news", (int64_t)sizes->news);
-        jsonl_int(&json, "seconds", (int64_t)sizes->news_age);
-        jsonl_end(&json);
-    }
-    begin_json(&json, report, "members", report->members_ok);
-    jsonl_int(&json, "looked_at", (int64_t)report->scan.looked_at);
-    jsonl_int(&json, "faults", (int64_t)report->scan.faults);
-    jsonl_text(&json, "fault", report->scan.faults ? report->scan.fault : NULL);
-    jsonl_end(&json);
+    if (sizes->news > 0)
+        jsonl_line(stdout, "queue:%s check:news ok:%c news:%ju seconds:%ju", report->queue,
+                   news_ok(report), sizes->news, sizes->news_age);
+    jsonl_line(stdout, "queue:%s check:members ok:%c looked_at:%ju faults:%ju fault:%s",
+               report->queue, report->members_ok, report->scan.looked_at, report->scan.faults,
+               report->scan.faults ? report->scan.fault : NULL);
 }
 
 static void check_add_row(struct table *table, const char *queue, const char *check, bool ok,

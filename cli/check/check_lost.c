@@ -19,18 +19,9 @@ static bool is_asked_for(const struct queue_list *queues, const char *queue)
 
 static void check_lost_tell_json(const struct later_lost *lost)
 {
-    struct jsonl json;
-
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", lost->queue);
-    jsonl_text(&json, "check", "lost");
-    jsonl_bool(&json, "ok", false);
-    jsonl_text(&json, "counter", later_sum_name(lost->sum));
-    jsonl_int(&json, "before", (int64_t)lost->before);
-    jsonl_int(&json, "after", (int64_t)lost->after);
-    jsonl_real(&json, "at", lost->at);
-    jsonl_text(&json, "host", lost->host);
-    jsonl_end(&json);
+    jsonl_line(stdout, "queue:%s check:lost ok:%c counter:%s before:%ju after:%ju at:%f host:%s",
+               lost->queue, false, later_sum_name(lost->sum), lost->before, lost->after, lost->at,
+               lost->host);
 }
 
 static void check_lost_tell_row(struct table *table, const struct later_lost *lost)

@@ -47,15 +47,8 @@ static int check_saved_read(struct saved_search *search, char *text, struct late
 
 static void check_saved_tell_json(const struct saved_search *search)
 {
-    struct jsonl json;
-
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", search->queue);
-    jsonl_text(&json, "check", "search");
-    jsonl_bool(&json, "ok", true);
-    jsonl_text(&json, "search", search->name);
-    jsonl_text(&json, "stale", search->stale);
-    jsonl_end(&json);
+    jsonl_line(stdout, "queue:%s check:search ok:%c search:%s stale:%s", search->queue, true,
+               search->name, search->stale);
 }
 
 static void check_saved_tell_row(struct table *table, const struct saved_search *search)

@@ -145,9 +145,8 @@ int choose_queues(const struct choice *choice, struct queue_list *list, struct l
 
 /* --- progress --- */
 
-/* Begins a line with how many of the jobs are done. Returns whether it is time for one. */
-static bool choose_begin_line(struct choice *choice, struct jsonl *json, const char *name,
-                              uint64_t done, uint64_t of, bool last)
+/* Shows how many of the jobs are done. Returns whether it is time for a line. */
+static bool choose_shows(struct choice *choice, uint64_t done, uint64_t of, bool last)
 {
     double now = later_clock();
 
@@ -155,37 +154,30 @@ static bool choose_begin_line(struct choice *choice, struct jsonl *json, const c
     if (!args_flag(&choice->cli->args, "progress") || (!last && now - choice->told < TELL_EVERY))
         return false;
     choice->told = now;
-    jsonl_begin(json, stdout);
-    jsonl_int(json, name, (int64_t)done);
-    jsonl_int(json, "of", (int64_t)of);
     return true;
-}
-
-static void choose_end_line(struct jsonl *json, bool last)
-{
-    jsonl_bool(json, "ended", last);
-    jsonl_end(json);
-    fflush(stdout);
 }
 
 void choose_tell(struct choice *choice, uint64_t found, const char *next, bool last)
 {
     struct jsonl json;
 
-    if (!choose_begin_line(choice, &json, "searched", choice->seen, choice->total, last))
+    if (!choose_shows(choice, choice->seen, choice->total, last))
         return;
-    jsonl_int(&json, "found", (int64_t)found);
+    jsonl_begin(&json, stdout);
+    jsonl_add(&json, "searched:%ju of:%ju found:%ju", choice->seen, choice->total, found);
     if (next)
         jsonl_text(&json, "next", next);
-    choose_end_line(&json, last);
+    jsonl_add(&json, "ended:%c", last);
+    jsonl_end(&json);
+    fflush(stdout);
 }
 
 void choose_tell_acted(struct choice *choice, uint64_t acted, uint64_t of, bool last)
 {
-    struct jsonl json;
-
-    if (choose_begin_line(choice, &json, "acted", acted, of, last))
-        choose_end_line(&json, last);
+    if (!choose_shows(choice, acted, of, last))
+        return;
+    jsonl_line(stdout, "acted:%ju of:%ju ended:%c", acted, of, last);
+    fflush(stdout);
 }
 
 /* --- one job --- */

@@ -211,20 +211,13 @@ static int facet_compare(const void *one, const void *other)
 static void facet_print_row(const struct cli *cli, struct table *table, const char *name,
                             const char *value, bool others, uint64_t count)
 {
-    struct jsonl json;
-
     if (!cli->json) {
         table_text(table, PLAIN, name);
         table_text(table, value ? PLAIN : DIM, value ? value : others ? "(others)" : "(none)");
         table_number(table, PLAIN, count);
         return;
     }
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "by", name);
-    jsonl_text(&json, "value", value);
-    jsonl_bool(&json, "others", others);
-    jsonl_int(&json, "count", (int64_t)count);
-    jsonl_end(&json);
+    jsonl_line(stdout, "by:%s value:%s others:%c count:%ju", name, value, others, count);
 }
 
 static void facet_print(const struct facet *facet, const struct cli *cli, struct table *table)

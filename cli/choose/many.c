@@ -111,17 +111,12 @@ static void many_spell(const struct many *many, const struct queue_list *list, c
 static bool many_ask_program(struct many *many, const char *what)
 {
     FILE *from = many->cli->answers ? many->cli->answers : stdin;
-    struct jsonl json;
     char *answer = NULL;
     size_t room = 0;
     bool yes;
 
-    jsonl_begin(&json, stdout);
-    jsonl_int(&json, "searched", (int64_t)many->choice.seen);
-    jsonl_int(&json, "of", (int64_t)many->choice.total);
-    jsonl_int(&json, "found", (int64_t)many->sum);
-    jsonl_text(&json, "asks", what);
-    jsonl_end(&json);
+    jsonl_line(stdout, "searched:%ju of:%ju found:%ju asks:%s", many->choice.seen,
+               many->choice.total, many->sum, what);
     fflush(stdout);
     yes = pace_wait(&many->choice.pace, fileno(from)) && getline(&answer, &room, from) > 0 &&
           strcmp(answer, "yes\n") == 0;

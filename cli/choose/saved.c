@@ -145,14 +145,9 @@ static int saved_write(struct cli *cli, const char *name, const char *text, stru
 
 static int saved_tell(const struct cli *cli, const char *name, bool saved)
 {
-    struct jsonl json;
-
     if (!cli->json)
         return 0;
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "search", name);
-    jsonl_bool(&json, "saved", saved);
-    jsonl_end(&json);
+    jsonl_line(stdout, "search:%s saved:%c", name, saved);
     return 0;
 }
 

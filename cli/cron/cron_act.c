@@ -17,13 +17,12 @@ static void cron_act_tell(const struct cron_found *found, const char *name, cons
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", found->keys.queue);
-    jsonl_text(&json, "name", name);
+    jsonl_add(&json, "queue:%s name:%s", found->keys.queue, name);
     if (id)
         jsonl_text(&json, "id", id);
     jsonl_text(&json, "result", result);
     if (strcmp(result, "paused") == 0 || strcmp(result, "resumed") == 0)
-        jsonl_bool(&json, "changed", paused == (strcmp(result, "resumed") == 0));
+        jsonl_add(&json, "changed:%c", paused == (strcmp(result, "resumed") == 0));
     jsonl_end(&json);
 }
 

@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,16 +99,15 @@ static void take_apart(struct shown *shown, const char *queue, const struct late
 /* The next times, and the id of the job that its last time pushed (scripts/cron_fire.lua). */
 static void cron_list_tell_times(struct jsonl *json, const struct shown *shown)
 {
-    char text[COMING * 24] = "[", id[LATER_ID_MAX + 1] = "";
+    char id[LATER_ID_MAX + 1] = "";
 
+    jsonl_open(json, "coming", '[');
     for (size_t i = 0; i < shown->count; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%" PRId64, i ? "," : "",
-                 shown->coming[i]);
-    strcat(text, "]");
-    jsonl_raw(json, "coming", text);
+        jsonl_int(json, NULL, shown->coming[i]);
+    jsonl_close(json, ']');
     if (strcmp(shown->outcome, "fired") == 0)
         snprintf(id, sizeof id, "cron:%s:%s", shown->row->name, shown->tick);
-    jsonl_text(json, "job", id[0] ? id : NULL);
+    jsonl_text(json, "job", text_known(id));
 }
 
 static void cron_list_tell_json(const struct shown *shown)
@@ -117,23 +117,19 @@ static void cron_list_tell_json(const struct shown *shown)
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", shown->queue);
-    jsonl_text(&json, "name", shown->row->name);
-    jsonl_text(&json, "at", shown->at);
-    jsonl_text(&json, "zone", shown->zone[0] ? shown->zone : "UTC");
-    jsonl_known(&json, "next", !isinf(shown->row->next), shown->row->next);
-    jsonl_known(&json, "last", shown->tick[0], strtod(shown->tick, NULL));
-    jsonl_text(&json, "outcome", shown->outcome);
-    jsonl_text(&json, "state", shown->state);
-    jsonl_text(&json, "origin", shown->origin);
+    jsonl_add(&json, "queue:%s name:%s at:%s zone:%s next:%f last:%f outcome:%s state:%s origin:%s",
+              shown->queue, shown->row->name, shown->at, shown->zone[0] ? shown->zone : "UTC",
+              !isinf(shown->row->next) ? shown->row->next : NAN,
+              shown->tick[0] ? strtod(shown->tick, NULL) : NAN, shown->outcome, shown->state,
+              shown->origin);
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         int64_t bound = cron_count_of(shown->row->lines, bounds[i]);
 
-        jsonl_known(&json, bounds[i], bound > 0, (double)bound);
+        jsonl_real(&json, bounds[i], bound > 0 ? (double)bound : NAN);
     }
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         jsonl_int(&json, counts[i], cron_count_of(shown->row->state, counts[i]));
-    jsonl_text(&json, "words", shown->words[0] ? shown->words : NULL);
+    jsonl_text(&json, "words", text_known(shown->words));
     cron_list_tell_times(&json, shown);
     jsonl_end(&json);
 }
@@ -160,7 +156,7 @@ static void cron_list_tell_row(struct table *table, const struct shown *shown)
     table_text(table, well ? PLAIN : YELLOW, shown->state);
     table_number(table, cron_count_of(shown->row->state, "missed") ? YELLOW : PLAIN,
                  (uint64_t)cron_count_of(shown->row->state, "missed"));
-    table_text(table, PLAIN, shown->words[0] ? shown->words : NULL);
+    table_text(table, PLAIN, text_known(shown->words));
 }
 
 /* Reads the schedules page by page. */

@@ -28,16 +28,11 @@ static void put_local(char *out, size_t room, int64_t at, int32_t offset, bool w
 
 static void cron_next_tell_json(int64_t tick, int32_t offset, const char *zone)
 {
-    struct jsonl json;
     char local[64], utc[32];
 
     put_local(local, sizeof local, tick, offset, false);
-    jsonl_begin(&json, stdout);
-    jsonl_int(&json, "tick", tick);
-    jsonl_text(&json, "utc", text_put_time(utc, sizeof utc, (double)tick));
-    jsonl_text(&json, "local", local);
-    jsonl_text(&json, "zone", zone);
-    jsonl_end(&json);
+    jsonl_line(stdout, "tick:%jd utc:%s local:%s zone:%s", tick,
+               text_put_time(utc, sizeof utc, (double)tick), local, zone);
 }
 
 static void cron_next_tell_row(struct table *table, int64_t tick, int32_t offset)

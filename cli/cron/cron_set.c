@@ -125,15 +125,11 @@ static void cron_set_tell(const struct cli *cli, const char *queue, const char *
 
     if (cli->json) {
         jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", queue);
-        jsonl_text(&json, "name", name);
-        jsonl_known(&json, "next", put->next >= 0, (double)put->next);
-        jsonl_bool(&json, "changed", put->changed);
+        jsonl_add(&json, "queue:%s name:%s next:%f changed:%c", queue, name,
+                  put->next >= 0 ? (double)put->next : NAN, put->changed);
         if (was) {
-            jsonl_text(&json, "at", now->at);
-            jsonl_text(&json, "zone", later_schedule_zone(now));
-            jsonl_text(&json, "was", was->at);
-            jsonl_text(&json, "was_zone", later_schedule_zone(was));
+            jsonl_add(&json, "at:%s zone:%s was:%s was_zone:%s", now->at, later_schedule_zone(now),
+                      was->at, later_schedule_zone(was));
         }
         jsonl_end(&json);
     } else if (put->next < 0) {

@@ -166,8 +166,7 @@ static int flow_print(struct cli *cli, const struct flow_found *found, const cha
         return LATER_OK;
     }
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", found->keys.queue);
-    jsonl_text(&json, "flow", name);
+    jsonl_add(&json, "queue:%s flow:%s", found->keys.queue, name);
     if (count >= 0)
         jsonl_int(&json, result, count);
     else

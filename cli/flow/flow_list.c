@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,23 +29,14 @@ void flow_tell(struct cli *cli, struct table *table, const char *name,
     uint64_t over = sizes->done + sizes->gone + sizes->skipped;
     double percent = sizes->total > 0 ? 100.0 * (double)over / (double)sizes->total : 100;
     bool blocked = strcmp(state, "blocked") == 0;
-    struct jsonl json;
 
     if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", found->keys.queue);
-        jsonl_text(&json, "flow", name);
-        jsonl_text(&json, "state", state);
-        jsonl_bool(&json, "closed", sizes->closed);
-        jsonl_int(&json, "total", (int64_t)sizes->total);
-        jsonl_int(&json, "open", (int64_t)sizes->open);
-        jsonl_int(&json, "waiting", (int64_t)sizes->waiting);
-        jsonl_int(&json, "dead", (int64_t)sizes->dead);
-        jsonl_int(&json, "done", (int64_t)sizes->done);
-        jsonl_int(&json, "gone", (int64_t)sizes->gone);
-        jsonl_int(&json, "skipped", (int64_t)sizes->skipped);
-        jsonl_real(&json, "made", sizes->made);
-        jsonl_end(&json);
+        jsonl_line(stdout,
+                   "queue:%s flow:%s state:%s closed:%c total:%ju open:%ju waiting:%ju dead:%ju "
+                   "done:%ju gone:%ju skipped:%ju made:%f",
+                   found->keys.queue, name, state, sizes->closed, sizes->total, sizes->open,
+                   sizes->waiting, sizes->dead, sizes->done, sizes->gone, sizes->skipped,
+                   sizes->made);
         return;
     }
     table_text(table, PLAIN, found->keys.queue);
@@ -222,27 +214,21 @@ static void flow_show_tell(struct flow_show *show, struct table *table, const st
                            uint64_t level)
 {
     const struct later_flow_member *member = &job->member;
-    struct jsonl json;
 
     if (show->cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_int(&json, "level", (int64_t)level);
-        jsonl_text(&json, "id", member->id);
-        jsonl_text(&json, "step", member->step[0] ? member->step : NULL);
-        jsonl_text(&json, "state", later_flow_word(member->state));
-        jsonl_text(&json, "after", member->after[0] ? member->after : NULL);
-        jsonl_text(&json, "when", member->after[0] ? member->when : NULL);
-        jsonl_text(&json, "queue", member->queue[0] ? member->queue : show->queue);
-        jsonl_end(&json);
+        jsonl_line(stdout, "level:%ju id:%s step:%s state:%s after:%s when:%s queue:%s", level,
+                   member->id, text_known(member->step), later_flow_word(member->state),
+                   text_known(member->after), member->after[0] ? member->when : NULL,
+                   member->queue[0] ? member->queue : show->queue);
         return;
     }
     table_number(table, DIM, level);
-    table_text(table, BOLD, member->step[0] ? member->step : NULL);
+    table_text(table, BOLD, text_known(member->step));
     table_text(table, member->state == 'x' || member->state == 'g' ? YELLOW : PLAIN,
                later_flow_word(member->state));
     table_text(table, PLAIN, member->id);
     table_text(table, PLAIN, member->after[0] ? member->when : NULL);
-    table_text(table, PLAIN, member->after[0] ? member->after : NULL);
+    table_text(table, PLAIN, text_known(member->after));
     table_text(table, PLAIN, member->queue[0] ? member->queue : show->queue);
 }
 

@@ -50,16 +50,10 @@ static int each_act(struct each *each, const char *queue, const char *id, char w
 static void each_tell(struct each *each, const char *queue, const char *id, const char *was)
 {
     const struct each_verb *verb = each->verb;
-    struct jsonl json;
 
     if (each->cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", queue);
-        jsonl_text(&json, "id", id);
-        jsonl_text(&json, "result",
-                   verb->freed && strcmp(was, "ended") == 0 ? verb->freed : verb->done);
-        jsonl_text(&json, "state", was);
-        jsonl_end(&json);
+        jsonl_line(stdout, "queue:%s id:%s result:%s state:%s", queue, id,
+                   verb->freed && strcmp(was, "ended") == 0 ? verb->freed : verb->done, was);
     } else if (verb->heading) {
         table_text(&each->table, PLAIN, id);
         table_text(&each->table, PLAIN, was);

@@ -214,18 +214,10 @@ static int edit_state(struct editing *editing, const char *state)
 
 static void edit_tell(const struct editing *editing, const char *queue, const char *state)
 {
-    struct jsonl json;
-
-    if (editing->cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", queue);
-        jsonl_text(&json, "id", editing->id);
-        jsonl_text(&json, "result", "edited");
-        jsonl_text(&json, "state", state);
-        jsonl_end(&json);
-    } else {
+    if (editing->cli->json)
+        jsonl_line(stdout, "queue:%s id:%s result:edited state:%s", queue, editing->id, state);
+    else
         printf("%s\t%s\n", editing->id, state);
-    }
 }
 
 static int edit_replace(struct editing *editing, const char *queue, struct later_error *err)

@@ -14,6 +14,7 @@
 #include "text.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,13 +55,9 @@ void peek_print_json(const char *queue, const struct later_seen *seen,
 
     peek_type(seen, type);
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", queue);
-    jsonl_text(&json, "id", *seen->id ? seen->id : NULL);
-    jsonl_text(&json, "state", seen->state);
-    jsonl_text(&json, "type", *type ? type : NULL);
-    jsonl_known(&json, "score", seen->has_score, seen->score);
-    jsonl_int(&json, "attempts", seen->record.attempts);
-    jsonl_int(&json, "priority", seen->record.priority);
+    jsonl_add(&json, "queue:%s id:%s state:%s type:%s score:%f attempts:%u priority:%d", queue,
+              text_known(seen->id), seen->state, text_known(type),
+              seen->has_score ? seen->score : NAN, seen->record.attempts, seen->record.priority);
     if (seen->record.group_len)
         jsonl_bytes(&json, "group", seen->record.group, seen->record.group_len);
     peek_add_error(&json, seen);
@@ -157,9 +154,9 @@ void peek_add_row(const struct cli *cli, struct table *table, const struct later
     char type[LATER_TYPE_MAX + 1];
 
     peek_type(seen, type);
-    table_text(table, PLAIN, *seen->id ? seen->id : NULL);
+    table_text(table, PLAIN, text_known(seen->id));
     table_text(table, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
-    table_text(table, PLAIN, *type ? type : NULL);
+    table_text(table, PLAIN, text_known(type));
     add_score(cli, table, seen);
     table_number(table, PLAIN, seen->record.attempts);
     table_print(table, PLAIN, "%d", (int)seen->record.priority);

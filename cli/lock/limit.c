@@ -84,17 +84,12 @@ static double ask_and_wait(struct cli *cli, const struct limit_order *order,
 static void limit_tell(const struct cli *cli, const struct limit_order *order, double left)
 {
     char seconds[40];
-    struct jsonl json;
 
     if (!cli->json) {
         puts(text_put_real(seconds, sizeof seconds, left));
         return;
     }
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "limit", order->name);
-    jsonl_bool(&json, "allowed", left <= 0);
-    jsonl_real(&json, "wait", left);
-    jsonl_end(&json);
+    jsonl_line(stdout, "limit:%s allowed:%c wait:%f", order->name, left <= 0, left);
 }
 
 static int limit_run(struct cli *cli, struct later_error *err)

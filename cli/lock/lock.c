@@ -31,17 +31,9 @@ static void lock_tell(const struct cli *cli, const char *name, const struct late
 
 static void lock_tell_json(const char *name, const struct later_lock_seen *seen)
 {
-    struct jsonl json;
-
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "lock", name);
-    jsonl_bool(&json, "held", seen->held);
-    jsonl_known(&json, "remaining", seen->held, seen->left);
-    jsonl_text(&json, "owner", seen->held ? seen->owner : NULL);
-    jsonl_known(&json, "since", seen->held, seen->since);
-    jsonl_known(&json, "ttl", seen->held, seen->ttl);
-    jsonl_int(&json, "fence", (int64_t)seen->fence);
-    jsonl_end(&json);
+    jsonl_line(stdout, "lock:%s held:%c remaining:%f owner:%s since:%f ttl:%f fence:%ju", name,
+               seen->held, seen->held ? seen->left : NAN, seen->held ? seen->owner : NULL,
+               seen->held ? seen->since : NAN, seen->held ? seen->ttl : NAN, seen->fence);
 }
 
 static int lock_show(struct cli *cli, const char *name, struct later_error *err)

@@ -255,19 +255,14 @@ static void locks_print_json(const struct held *held)
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "kind", later_held_word(held->kind));
-    jsonl_text(&json, "name", held->name);
-    jsonl_int(&json, "held", held->count);
-    jsonl_known(&json, "remaining", held->left >= 0, held->left);
-    jsonl_known(&json, "since", held->since >= 0, held->since);
-    jsonl_text(&json, "owner", *held->owner ? held->owner : NULL);
-    jsonl_known(&json, "fence", held->fence, (double)held->fence);
-    jsonl_int(&json, "waiting", held->waiting);
+    jsonl_add(&json, "kind:%s name:%s held:%jd remaining:%f since:%f owner:%s fence:%f waiting:%jd",
+              later_held_word(held->kind), held->name, held->count,
+              held->left >= 0 ? held->left : NAN, held->since >= 0 ? held->since : NAN,
+              text_known(held->owner), held->fence ? (double)held->fence : NAN, held->waiting);
     jsonl_texts(&json, "waiters", held->waiters, held->named);
-    jsonl_known(&json, "max", held->max > 0, (double)held->max);
-    jsonl_known(&json, "per", held->per > 0, held->per);
-    jsonl_known(&json, "opens", held->opens >= 0, held->opens);
-    jsonl_known(&json, "set", held->set > 0, held->set);
+    jsonl_add(&json, "max:%f per:%f opens:%f set:%f", held->max > 0 ? (double)held->max : NAN,
+              text_known_time(held->per), held->opens >= 0 ? held->opens : NAN,
+              text_known_time(held->set));
     jsonl_end(&json);
 }
 
@@ -285,7 +280,7 @@ static void locks_add_row(struct locks *locks, const struct held *held)
         table_text(table, PLAIN, held->waiters[0]);
     else
         table_none(table);
-    table_text(table, PLAIN, *held->owner ? held->owner : NULL);
+    table_text(table, PLAIN, text_known(held->owner));
     if (held->max > 0)
         table_number(table, PLAIN, (uint64_t)held->max);
     else

@@ -6,6 +6,7 @@
 #include "output/jsonl.h"
 #include "queues/laid.h"
 #include "see/marks.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,15 +92,9 @@ static int set_check_known(struct cli *cli, const struct setting *setting, struc
 
 static void set_tell(struct cli *cli, const struct setting *setting, bool set, bool changed)
 {
-    struct jsonl json;
-
     if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "kind", setting->what->word);
-        jsonl_text(&json, "name", setting->thing);
-        jsonl_bool(&json, "set", set);
-        jsonl_bool(&json, "changed", changed);
-        jsonl_end(&json);
+        jsonl_line(stdout, "kind:%s name:%s set:%c changed:%c", setting->what->word, setting->thing,
+                   set, changed);
     } else if (!changed) {
         cli_say(cli, "%s %s was %s", setting->what->word, setting->thing,
                 set ? "so already" : "not set");
@@ -111,17 +106,9 @@ static void set_tell(struct cli *cli, const struct setting *setting, bool set, b
 static void set_print(const struct settable *what, const char *thing,
                       const struct later_override *one, const struct later_numbers *numbers)
 {
-    struct jsonl json;
-
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "kind", what->word);
-    jsonl_text(&json, "name", thing);
-    jsonl_int(&json, "max", numbers->max);
-    jsonl_known(&json, "per", numbers->per > 0, numbers->per);
-    jsonl_text(&json, "by", one->who[0] ? one->who : NULL);
-    jsonl_real(&json, "since", one->since);
-    jsonl_known(&json, "until", one->until > 0, one->until);
-    jsonl_end(&json);
+    jsonl_line(stdout, "kind:%s name:%s max:%u per:%f by:%s since:%f until:%f", what->word, thing,
+               numbers->max, text_known_time(numbers->per), text_known(one->who), one->since,
+               text_known_time(one->until));
 }
 
 static void set_add_row(struct table *table, const struct settable *what, const char *thing,
@@ -136,7 +123,7 @@ static void set_add_row(struct table *table, const struct settable *what, const 
     table_known_age(table, PLAIN, numbers.per > 0 ? numbers.per : -1);
     table_known_age(table, PLAIN, fmax(now - one->since, 0));
     table_known_age(table, PLAIN, one->until > 0 ? one->until - now : -1);
-    table_text(table, PLAIN, one->who[0] ? one->who : NULL);
+    table_text(table, PLAIN, text_known(one->who));
 }
 
 static int set_list(struct cli *cli, struct later_error *err)

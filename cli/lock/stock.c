@@ -7,6 +7,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,6 @@ static int stock_set(struct cli *cli, char **words, struct later_error *err)
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     int64_t total;
-    struct jsonl json;
 
     if (text_number(words[1], "N", 0, 999999999999999, &total, err) < 0)
         return -1;
@@ -26,15 +26,10 @@ static int stock_set(struct cli *cli, char **words, struct later_error *err)
     reply = cli_call(cli, &cmd, err);
     if (!reply)
         return -1;
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "item", item);
-        jsonl_int(&json, "total", total);
-        jsonl_int(&json, "left", later_reply_int(reply));
-        jsonl_end(&json);
-    } else {
+    if (cli->json)
+        jsonl_line(stdout, "item:%s total:%jd left:%jd", item, total, later_reply_int(reply));
+    else
         printf("%" PRId64 "%s\n", later_reply_int(reply), cli->out_terminal ? " left" : "");
-    }
     later_reply_free(reply);
     return LATER_OK;
 }
@@ -42,19 +37,13 @@ static int stock_set(struct cli *cli, char **words, struct later_error *err)
 static void tell_claim(const struct cli *cli, const char *item, const char *who, const char *result,
                        uint64_t number)
 {
-    struct jsonl json;
-
     if (!cli->json) {
         if (number)
             printf("%" PRIu64 "\n", number);
         return;
     }
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "item", item);
-    jsonl_text(&json, "who", who);
-    jsonl_text(&json, "result", result);
-    jsonl_known(&json, "number", number, (double)number);
-    jsonl_end(&json);
+    jsonl_line(stdout, "item:%s who:%s result:%s number:%f", item, who, result,
+               number ? (double)number : NAN);
 }
 
 static int claim(struct cli *cli, char **words, struct later_error *err)
@@ -86,7 +75,6 @@ static int release(struct cli *cli, char **words, struct later_error *err)
 {
     const char *item = words[0], *who = words[1];
     struct later_command cmd = { 0 };
-    struct jsonl json;
     int64_t had;
 
     later_stock_give_back(&cmd, later_call_prefix(cli->client), item, who);
@@ -95,35 +83,28 @@ static int release(struct cli *cli, char **words, struct later_error *err)
         return -1;
     if (had == 0)
         return later_fail(err, LATER_E_NONE, "%.80s has no claim on %.80s", who, item);
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "item", item);
-        jsonl_text(&json, "who", who);
-        jsonl_text(&json, "result", "released");
-        jsonl_end(&json);
-    }
+    if (cli->json)
+        jsonl_line(stdout, "item:%s who:%s result:released", item, who);
     return LATER_OK;
 }
 
 static void tell_stock(const struct cli *cli, const char *item, const struct later_reply *reply)
 {
     static const char *const headings[] = { "ITEM", ">TOTAL", ">CLAIMED", ">LEFT", NULL };
-    static const char *const names[] = { "total", "claimed", "left" };
     struct table table;
-    struct jsonl json;
+    int64_t numbers[3];
 
+    for (size_t i = 0; i < 3; i++)
+        numbers[i] = later_reply_int(later_reply_at(reply, i));
     if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "item", item);
-        for (size_t i = 0; i < 3; i++)
-            jsonl_int(&json, names[i], later_reply_int(later_reply_at(reply, i)));
-        jsonl_end(&json);
+        jsonl_line(stdout, "item:%s total:%jd claimed:%jd left:%jd", item, numbers[0], numbers[1],
+                   numbers[2]);
         return;
     }
     cli_table(cli, &table, headings);
     table_text(&table, PLAIN, item);
     for (size_t i = 0; i < 3; i++)
-        table_number(&table, PLAIN, (uint64_t)later_reply_int(later_reply_at(reply, i)));
+        table_number(&table, PLAIN, (uint64_t)numbers[i]);
     table_end(&table);
 }
 

@@ -32,12 +32,27 @@ void jsonl_string(FILE *out, const char *bytes, size_t len)
     free(text);
 }
 
+/* name: NULL in a list. */
 static void jsonl_put_name(struct jsonl *json, const char *name)
 {
     if (json->more)
         putc(',', json->out);
     json->more = true;
-    fprintf(json->out, "\"%s\":", name);
+    if (name)
+        fprintf(json->out, "\"%s\":", name);
+}
+
+void jsonl_open(struct jsonl *json, const char *name, char bracket)
+{
+    jsonl_put_name(json, name);
+    putc(bracket, json->out);
+    json->more = false;
+}
+
+void jsonl_close(struct jsonl *json, char bracket)
+{
+    putc(bracket, json->out);
+    json->more = true;
 }
 
 void jsonl_bytes(struct jsonl *json, const char *name, const char *bytes, size_t len)
@@ -65,23 +80,60 @@ void jsonl_real(struct jsonl *json, const char *name, double number)
     char text[48];
 
     text_put_real(text, sizeof text, number);
-    if (isfinite(number))
-        jsonl_raw(json, name, text);
+    if (isinf(number))
+        jsonl_text(json, name, text); /* JSON has no infinity */
     else
-        jsonl_text(json, name, text); /* JSON has no infinity and no NaN */
+        jsonl_raw(json, name, isnan(number) ? "null" : text);
 }
 
-void jsonl_known(struct jsonl *json, const char *name, bool known, double number)
+static void jsonl_add_all(struct jsonl *json, const char *format, va_list args)
 {
-    if (known)
-        jsonl_real(json, name, number);
-    else
-        jsonl_raw(json, name, "null");
+    char name[48];
+
+    for (const char *at = format; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, ":");
+
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        at += len + 1;
+        len = strcspn(at, " ");
+        if (strncmp(at, "%s", len) == 0) {
+            jsonl_text(json, name, va_arg(args, const char *));
+        } else if (strncmp(at, "%d", len) == 0) {
+            jsonl_int(json, name, va_arg(args, int));
+        } else if (strncmp(at, "%u", len) == 0) {
+            jsonl_int(json, name, va_arg(args, unsigned));
+        } else if (strncmp(at, "%jd", len) == 0 || strncmp(at, "%ju", len) == 0) {
+            jsonl_int(json, name, va_arg(args, intmax_t));
+        } else if (strncmp(at, "%c", len) == 0) {
+            jsonl_raw(json, name, va_arg(args, int) ? "true" : "false");
+        } else if (strncmp(at, "%f", len) == 0) {
+            jsonl_real(json, name, va_arg(args, double));
+        } else {
+            jsonl_bytes(json, name, at, len);
+        }
+        at += len;
+    }
 }
 
-void jsonl_bool(struct jsonl *json, const char *name, bool yes)
+void jsonl_add(struct jsonl *json, const char *format, ...)
 {
-    jsonl_raw(json, name, yes ? "true" : "false");
+    va_list args;
+
+    va_start(args, format);
+    jsonl_add_all(json, format, args);
+    va_end(args);
+}
+
+void jsonl_line(FILE *out, const char *format, ...)
+{
+    struct jsonl json;
+    va_list args;
+
+    jsonl_begin(&json, out);
+    va_start(args, format);
+    jsonl_add_all(&json, format, args);
+    va_end(args);
+    jsonl_end(&json);
 }
 
 void jsonl_texts(struct jsonl *json, const char *name, const char *const *words, size_t count)

@@ -36,9 +36,7 @@ void push_print_json(const char *queue, const char *id, enum later_push_result h
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", queue);
-    jsonl_text(&json, "id", id);
-    jsonl_text(&json, "result", results[how]);
+    jsonl_add(&json, "queue:%s id:%s result:%s", queue, id, results[how]);
     if (*state)
         jsonl_text(&json, "state", state);
     if (line)

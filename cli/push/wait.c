@@ -26,9 +26,7 @@ static void wait_print_json(const char *queue, const char *id, const struct late
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", queue);
-    jsonl_text(&json, "id", id);
-    jsonl_text(&json, "state", states[end->how]);
+    jsonl_add(&json, "queue:%s id:%s state:%s", queue, id, states[end->how]);
     if (end->attempt)
         jsonl_int(&json, "attempt", end->attempt);
     if (end->at > 0)

@@ -155,7 +155,6 @@ static int forget_forget(struct cli *cli, const char *queue, struct later_error 
 {
     struct later_sizes sum;
     struct whole whole;
-    struct jsonl json;
     int listed;
 
     if (later_call_whole(queue, err) < 0 || whole_find(cli, queue, &whole, err) < 0 ||
@@ -174,12 +173,8 @@ static int forget_forget(struct cli *cli, const char *queue, struct later_error 
         cli_say(cli, "no queue %s", queue);
         return LATER_E_NONE;
     }
-    if (cli->json) {
-        jsonl_begin(&json, stdout);
-        jsonl_text(&json, "queue", queue);
-        jsonl_text(&json, "result", "forgotten");
-        jsonl_end(&json);
-    }
+    if (cli->json)
+        jsonl_line(stdout, "queue:%s result:forgotten", queue);
     return LATER_OK;
 }
 

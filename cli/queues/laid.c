@@ -113,25 +113,17 @@ const struct later_override *laid_of_type(const struct laid *laid, const char *t
 
 void laid_json(struct jsonl *json, const struct laid *laid)
 {
-    json_t *list = json_array();
-    char *text;
-
+    jsonl_open(json, "paused_types", '[');
     for (size_t i = 0; i < laid->count; i++) {
         const struct later_override *one = &laid->list[i];
-        json_t *object = json_object();
 
-        json_object_set_new(object, "type", json_string(later_override_type(one)));
-        json_object_set_new(object, "by", text_or_null(one->who));
-        json_object_set_new(object, "since", text_time_or_null(one->since));
-        json_object_set_new(object, "until", text_time_or_null(one->until));
-        json_object_set_new(object, "reason", text_or_null(one->words));
-        json_array_append_new(list, object);
+        jsonl_open(json, NULL, '{');
+        jsonl_add(json, "type:%s by:%s since:%f until:%f reason:%s", later_override_type(one),
+                  text_known(one->who), text_known_time(one->since), text_known_time(one->until),
+                  text_known(one->words));
+        jsonl_close(json, '}');
     }
-    text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(16));
-    if (text)
-        jsonl_raw(json, "paused_types", text);
-    free(text);
-    json_decref(list);
+    jsonl_close(json, ']');
 }
 
 void laid_tell(FILE *out, const char *queue, const struct laid *laid, double now)

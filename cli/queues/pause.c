@@ -112,8 +112,8 @@ static void pause_tell(struct cli *cli, const char *what, const char *name, cons
             jsonl_text(&json, "type", wish->type);
         if (wish->pause && wish->reason[0])
             jsonl_text(&json, "reason", wish->reason);
-        jsonl_bool(&json, state, wish->pause);
-        jsonl_bool(&json, "changed", changed);
+        jsonl_raw(&json, state, wish->pause ? "true" : "false");
+        jsonl_add(&json, "changed:%c", changed);
         jsonl_end(&json);
     } else if (!changed) {
         cli_say(cli, "%s%s%s %s was %s%s%s", wish->type ? "type " : "",

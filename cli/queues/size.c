@@ -8,6 +8,7 @@
 #include "sizes.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,18 +63,14 @@ static bool is_partly_paused(const struct sized *sized)
 /* What has happened to jobs since the queue was made. */
 static void size_print_counts(struct jsonl *json, const struct later_sizes *sizes)
 {
-    char text[256];
-    int len = 0;
+    static const enum later_counter told[] = { LATER_COUNT_PUSHED, LATER_COUNT_ADOPTED,
+                                               LATER_COUNT_DONE, LATER_COUNT_RELEASED,
+                                               LATER_COUNT_BURIED };
 
-    for (int i = 0; i < LATER_COUNTERS; i++) {
-        if (i == LATER_COUNT_PUSHED || i == LATER_COUNT_ADOPTED || i == LATER_COUNT_DONE ||
-            i == LATER_COUNT_RELEASED || i == LATER_COUNT_BURIED)
-            len += snprintf(text + len, sizeof text - (size_t)len, "%s\"%s\":%" PRIu64,
-                            len ? "," : "{", later_counter_name((enum later_counter)i),
-                            sizes->counters[i]);
-    }
-    strcpy(text + len, "}");
-    jsonl_raw(json, "counts", text);
+    jsonl_open(json, "counts", '{');
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        jsonl_int(json, later_counter_name(told[i]), (int64_t)sizes->counters[told[i]]);
+    jsonl_close(json, '}');
 }
 
 static void size_print_json(const struct sized *sized, int served, const struct laid *laid)
@@ -82,22 +79,19 @@ static void size_print_json(const struct sized *sized, int served, const struct 
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", sized->name);
-    jsonl_int(&json, "ready", (int64_t)sizes->ready);
-    jsonl_int(&json, "delayed", (int64_t)sizes->delayed);
-    jsonl_int(&json, "reserved", (int64_t)sizes->reserved);
-    jsonl_int(&json, "dead", (int64_t)sizes->dead);
-    jsonl_int(&json, "waiting", (int64_t)sizes->waiting);
-    jsonl_bool(&json, "paused", sized->paused == sized->parts);
-    jsonl_known(&json, "oldest_ready", sizes->oldest_ready >= 0, sizes->oldest_ready);
+    jsonl_add(&json,
+              "queue:%s ready:%ju delayed:%ju reserved:%ju dead:%ju waiting:%ju paused:%c "
+              "oldest_ready:%f",
+              sized->name, sizes->ready, sizes->delayed, sizes->reserved, sizes->dead,
+              sizes->waiting, sized->paused == sized->parts,
+              sizes->oldest_ready >= 0 ? sizes->oldest_ready : NAN);
     if (sized->plan.count > 1)
         jsonl_int(&json, "shards", sized->plan.count);
     if (is_partly_paused(sized))
-        jsonl_bool(&json, "partly_paused", true);
+        jsonl_add(&json, "partly_paused:%c", true);
     if (laid->count > 0)
         laid_json(&json, laid);
-    jsonl_known(&json, "served", served >= 0, served);
-    jsonl_int(&json, "overdue", (int64_t)sizes->overdue);
+    jsonl_add(&json, "served:%f overdue:%ju", served >= 0 ? (double)served : NAN, sizes->overdue);
     size_print_counts(&json, sizes);
     jsonl_end(&json);
 }
@@ -266,8 +260,6 @@ static int print_sizes(struct cli *cli, struct later_error *err)
 static void size_add_group(struct cli *cli, struct table *table, const char *queue,
                            const struct group *group)
 {
-    struct jsonl json;
-
     if (!cli->json) {
         table_text(table, PLAIN, queue);
         table_text(table, PLAIN, group->name);
@@ -275,12 +267,9 @@ static void size_add_group(struct cli *cli, struct table *table, const char *que
         table_known_age(table, PLAIN, group->oldest);
         return;
     }
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", queue);
-    jsonl_text(&json, "group", group->name[0] ? group->name : NULL);
-    jsonl_int(&json, "ready", (int64_t)group->ready);
-    jsonl_known(&json, "oldest_ready", group->oldest >= 0, group->oldest);
-    jsonl_end(&json);
+    jsonl_line(stdout, "queue:%s group:%s ready:%ju oldest_ready:%f", queue,
+               group->name[0] ? group->name : NULL, group->ready,
+               group->oldest >= 0 ? group->oldest : NAN);
 }
 
 static int size_tell_groups(struct cli *cli, struct table *table, const char *queue, uint64_t most,

@@ -112,8 +112,7 @@ static void events_print_json(const struct part *part, const struct later_event_
         if (members[i].value)
             jsonl_foreign(&json, members[i].name, members[i].value, members[i].len);
     }
-    jsonl_real(&json, "at", entry->at);
-    jsonl_text(&json, "host", entry->host);
+    jsonl_add(&json, "at:%f host:%s", entry->at, entry->host);
     jsonl_end(&json);
 }
 
@@ -125,7 +124,7 @@ static void events_say_missed(const struct part *part, uint64_t count)
 
     if (cli->json) {
         events_begin_json(&json, part);
-        jsonl_known(&json, "missed", count > 0, (double)count);
+        jsonl_add(&json, "missed:%f", count > 0 ? (double)count : NAN);
         jsonl_end(&json);
     } else if (count > 0) {
         cli_say(cli, "queue %s: missed %" PRIu64 " ends, which are no longer kept",

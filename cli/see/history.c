@@ -66,42 +66,41 @@ static void history_add_row(struct printing *printing, const struct row *row,
         add_duration(printing, later_histogram_quantile(&tally->run, parts[i]));
 }
 
-/* Writes `,"octaves":[[N,COUNT],…]`: so many took more than 2^(N-1) and at most 2^N seconds. Those
- * without any are left out. Returns its length. */
-static int put_octaves(char *text, size_t room, const struct later_histogram *histogram)
+/* Adds `"octaves":[[N,COUNT],…]`: so many took more than 2^(N-1) and at most 2^N seconds. Those
+ * without any are left out. */
+static void put_octaves(struct jsonl *json, const struct later_histogram *histogram)
 {
-    int len = snprintf(text, room, ",\"octaves\":[");
     uint64_t within = 0;
 
+    jsonl_open(json, "octaves", '[');
     for (int n = -LATER_OCTAVES; n <= LATER_OCTAVES; n++) {
         uint64_t before = within;
 
         within = later_histogram_within(histogram, ldexp(1, n));
-        if (within > before)
-            len += snprintf(text + len, room - (size_t)len, "%s[%d,%llu]", before ? "," : "", n,
-                            (unsigned long long)(within - before));
+        if (within == before)
+            continue;
+        jsonl_open(json, NULL, '[');
+        jsonl_int(json, NULL, n);
+        jsonl_int(json, NULL, (int64_t)(within - before));
+        jsonl_close(json, ']');
     }
-    return len + snprintf(text + len, room - (size_t)len, "]");
+    jsonl_close(json, ']');
 }
 
-/* Prints `"wait":{"count":…,"sum":…,"p50":…,"p95":…,"p99":…}`, of a type with its octaves. Without
+/* Adds `"wait":{"count":…,"sum":…,"p50":…,"p95":…,"p99":…}`, of a type with its octaves. Without
  * attempts there are no numbers. */
 static void print_times(struct jsonl *json, const char *name, bool of_type,
                         const struct later_histogram *histogram, uint64_t sum_us)
 {
     uint64_t count = later_histogram_count(histogram);
-    char text[2000], number[48];
-    int len = snprintf(text, sizeof text, "{\"count\":%llu,\"sum\":%s", (unsigned long long)count,
-                       text_put_real(number, sizeof number, (double)sum_us / 1e6));
 
+    jsonl_open(json, name, '{');
+    jsonl_add(json, "count:%ju sum:%f", count, (double)sum_us / 1e6);
     for (size_t i = 0; count > 0 && i < PARTS; i++)
-        len += snprintf(
-            text + len, sizeof text - (size_t)len, ",\"%s\":%s", part_names[i],
-            text_put_real(number, sizeof number, later_histogram_quantile(histogram, parts[i])));
+        jsonl_real(json, part_names[i], later_histogram_quantile(histogram, parts[i]));
     if (of_type)
-        len += put_octaves(text + len, sizeof text - (size_t)len, histogram);
-    snprintf(text + len, sizeof text - (size_t)len, "}");
-    jsonl_raw(json, name, text);
+        put_octaves(json, histogram);
+    jsonl_close(json, '}');
 }
 
 static void history_print_json(const struct row *row, const struct later_tally *tally)
@@ -112,10 +111,8 @@ static void history_print_json(const struct row *row, const struct later_tally *
     jsonl_text(&json, "queue", row->queue);
     if (row->type)
         jsonl_text(&json, "type", row->type);
-    jsonl_real(&json, "from", row->from);
-    jsonl_real(&json, "seconds", row->seconds);
-    jsonl_int(&json, "attempts", (int64_t)later_tally_attempts(tally));
-    jsonl_int(&json, "failed", (int64_t)later_tally_failed(tally));
+    jsonl_add(&json, "from:%f seconds:%f attempts:%ju failed:%ju", row->from, row->seconds,
+              later_tally_attempts(tally), later_tally_failed(tally));
     for (int i = 0; i < LATER_OUTCOMES; i++)
         jsonl_int(&json, later_outcome_name((enum later_outcome)i), (int64_t)tally->outcomes[i]);
     print_times(&json, "wait", row->type, &tally->wait, tally->wait_us);

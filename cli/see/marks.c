@@ -61,8 +61,7 @@ static void marks_print_json(const struct later_mark *mark)
     struct jsonl json;
 
     jsonl_begin(&json, stdout);
-    jsonl_text(&json, "mark", later_mark_name(mark->what));
-    jsonl_text(&json, "words", later_mark_words(mark->what));
+    jsonl_add(&json, "mark:%s words:%s", later_mark_name(mark->what), later_mark_words(mark->what));
     if (*mark->queue)
         jsonl_text(&json, "queue", mark->queue);
     if (*mark->type)
@@ -71,9 +70,7 @@ static void marks_print_json(const struct later_mark *mark)
         jsonl_text(&json, "version", mark->version);
     if (*mark->set)
         jsonl_text(&json, "set", mark->set);
-    jsonl_real(&json, "from", mark->from);
-    jsonl_real(&json, "to", mark->to);
-    jsonl_bool(&json, "open", mark->open);
+    jsonl_add(&json, "from:%f to:%f open:%c", mark->from, mark->to, mark->open);
     jsonl_end(&json);
 }
 

@@ -37,9 +37,7 @@ static void running_tell(struct running *running, const char *queue, const struc
     peek_type(seen, type);
     if (running->cli->json) {
         jsonl_begin(&json, stdout);
-        jsonl_text(&json, "job", seen->id);
-        jsonl_text(&json, "in", queue);
-        jsonl_text(&json, "type", type);
+        jsonl_add(&json, "job:%s in:%s type:%s", seen->id, queue, type);
         jsonl_foreign(&json, "progress", seen->record.progress, seen->record.progress_len);
         jsonl_end(&json);
         return;

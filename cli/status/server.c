@@ -9,6 +9,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,14 +105,8 @@ static void server_json_fact(struct jsonl *json, const struct server *server,
     } else {
         bool known = later_server_number(server->info, fact, &number);
 
-        jsonl_known(json, fact->name, known, number);
+        jsonl_real(json, fact->name, known ? number : NAN);
     }
-}
-
-static void server_json_begin(struct jsonl *json, const struct server *server)
-{
-    jsonl_begin(json, stdout);
-    jsonl_text(json, "server", server->name);
 }
 
 /* What there may be several of has lines of its own, each with what it is first. */
@@ -119,37 +114,25 @@ static void server_json_rest(const struct server *server)
 {
     struct later_server_replica replica;
     struct later_server_slow slow;
-    struct jsonl json;
 
-    for (size_t i = 0; later_server_replica(server->info, i, &replica); i++) {
-        server_json_begin(&json, server);
-        jsonl_text(&json, "replica", replica.address);
-        jsonl_text(&json, "state", replica.state);
-        jsonl_known(&json, "lag", replica.lag >= 0, replica.lag);
-        jsonl_known(&json, "behind", replica.behind >= 0, replica.behind);
-        jsonl_end(&json);
-    }
-    for (size_t i = 0; later_server_slow(server->slow, i, server->prefix, &slow); i++) {
-        server_json_begin(&json, server);
-        jsonl_text(&json, "slow", slow.command);
-        jsonl_real(&json, "at", slow.at);
-        jsonl_real(&json, "seconds", slow.seconds);
-        jsonl_end(&json);
-    }
-    for (size_t i = 0; server->keys && i < server->keys->count; i++) {
-        server_json_begin(&json, server);
-        jsonl_text(&json, "keys", server->keys->kinds[i].name);
-        jsonl_int(&json, "count", (int64_t)server->keys->kinds[i].count);
-        jsonl_bool(&json, "more", server->keys->some);
-        jsonl_end(&json);
-    }
+    for (size_t i = 0; later_server_replica(server->info, i, &replica); i++)
+        jsonl_line(stdout, "server:%s replica:%s state:%s lag:%f behind:%f", server->name,
+                   replica.address, replica.state, replica.lag >= 0 ? replica.lag : NAN,
+                   replica.behind >= 0 ? replica.behind : NAN);
+    for (size_t i = 0; later_server_slow(server->slow, i, server->prefix, &slow); i++)
+        jsonl_line(stdout, "server:%s slow:%s at:%f seconds:%f", server->name, slow.command,
+                   slow.at, slow.seconds);
+    for (size_t i = 0; server->keys && i < server->keys->count; i++)
+        jsonl_line(stdout, "server:%s keys:%s count:%ju more:%c", server->name,
+                   server->keys->kinds[i].name, server->keys->kinds[i].count, server->keys->some);
 }
 
 static void server_tell_json(const struct server *server)
 {
     struct jsonl json;
 
-    server_json_begin(&json, server);
+    jsonl_begin(&json, stdout);
+    jsonl_text(&json, "server", server->name);
     for (const struct later_server_fact *fact = later_server_facts; fact->name; fact++)
         server_json_fact(&json, server, fact);
     jsonl_end(&json);

@@ -24,19 +24,12 @@ static const char *fault_of(const struct health_report *health)
 
 static void status_local_print_json(const struct health_report *health, const char *fault)
 {
-    struct jsonl json;
-
-    jsonl_begin(&json, stdout);
-    jsonl_bool(&json, "healthy", !fault);
-    jsonl_bool(&json, "running", health->running);
-    jsonl_bool(&json, "redis_up", health->redis_up);
-    jsonl_int(&json, "workers", health->workers);
-    jsonl_int(&json, "busy", health->busy);
-    jsonl_int(&json, "pid", health->pid);
-    jsonl_real(&json, "heartbeat_age", health->heartbeat_age);
-    jsonl_text(&json, "fault", fault);
-    jsonl_text(&json, "reload_refused", health->reload[0] ? health->reload : NULL);
-    jsonl_end(&json);
+    jsonl_line(stdout,
+               "healthy:%c running:%c redis_up:%c workers:%u busy:%u pid:%jd heartbeat_age:%f "
+               "fault:%s reload_refused:%s",
+               !fault, health->running, health->redis_up, health->workers, health->busy,
+               health->pid, health->heartbeat_age, fault,
+               health->reload[0] ? health->reload : NULL);
 }
 
 static void status_local_print_row(const struct cli *cli, const struct health_report *health,

@@ -10,20 +10,12 @@
 
 static void trouble_print_json(const struct later_trouble *row)
 {
-    struct jsonl json;
-
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "rule", later_rules[row->rule].name);
-    jsonl_text(&json, "severity", later_rules[row->rule].severity);
-    jsonl_text(&json, "queue", *row->queue ? row->queue : NULL);
-    jsonl_text(&json, "host", *row->host ? row->host : NULL);
-    jsonl_text(&json, "type", *row->type ? row->type : NULL);
-    jsonl_known(&json, "since", row->since > 0, row->since);
-    jsonl_int(&json, "count", row->count);
-    jsonl_text(&json, "text", row->text);
-    jsonl_text(&json, "why", row->why);
-    jsonl_text(&json, "command", row->command);
-    jsonl_end(&json);
+    jsonl_line(
+        stdout,
+        "rule:%s severity:%s queue:%s host:%s type:%s since:%f count:%jd text:%s why:%s command:%s",
+        later_rules[row->rule].name, later_rules[row->rule].severity, text_known(row->queue),
+        text_known(row->host), text_known(row->type), text_known_time(row->since), row->count,
+        row->text, row->why, row->command);
 }
 
 static void trouble_print_row(const struct cli *cli, struct table *table,

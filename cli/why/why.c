@@ -328,34 +328,28 @@ void why_say(char *out, size_t room, const struct why_answer *answer)
                                 answer->whys[i].text);
 }
 
-static json_t *why_object(const struct later_why *why)
+static void why_put(struct jsonl *json, const struct later_why *why)
 {
-    json_t *object = json_object();
-
-    json_object_set_new(object, "reason", json_string(later_reasons[why->reason].name));
-    json_object_set_new(object, "text", json_string(why->text));
-    json_object_set_new(object, "for", text_or_null(why->thing));
-    json_object_set_new(object, "by", text_or_null(why->by));
-    json_object_set_new(object, "since", text_time_or_null(why->since));
-    json_object_set_new(object, "until", text_time_or_null(why->until));
-    json_object_set_new(object, "count", why->count >= 0 ? json_integer(why->count) : json_null());
-    return object;
+    jsonl_add(json, "reason:%s text:%s for:%s by:%s since:%f until:%f count:%f",
+              later_reasons[why->reason].name, why->text, text_known(why->thing),
+              text_known(why->by), text_known_time(why->since), text_known_time(why->until),
+              why->count >= 0 ? (double)why->count : NAN);
 }
 
 void why_json(struct jsonl *json, const struct why_answer *answer)
 {
-    json_t *object = answer->count ? why_object(&answer->whys[0]) : json_null();
-    json_t *also = json_array();
-    char *text;
-
-    for (size_t i = 1; i < answer->count; i++)
-        json_array_append_new(also, why_object(&answer->whys[i]));
-    if (answer->count)
-        json_object_set(object, "also", also);
-    text = json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(16));
-    if (text)
-        jsonl_raw(json, "why", text);
-    free(text);
-    json_decref(also);
-    json_decref(object);
+    if (answer->count == 0) {
+        jsonl_raw(json, "why", "null");
+        return;
+    }
+    jsonl_open(json, "why", '{');
+    why_put(json, &answer->whys[0]);
+    jsonl_open(json, "also", '[');
+    for (size_t i = 1; i < answer->count; i++) {
+        jsonl_open(json, NULL, '{');
+        why_put(json, &answer->whys[i]);
+        jsonl_close(json, '}');
+    }
+    jsonl_close(json, ']');
+    jsonl_close(json, '}');
 }

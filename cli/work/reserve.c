@@ -65,9 +65,8 @@ static void print_job(struct reserving *reserving, const char *token,
     jsonl_begin(&json, stdout);
     jsonl_text(&json, "queue", reserving->whole.name);
     jsonl_bytes(&json, "id", job->id, job->id_len);
-    jsonl_text(&json, "token", token);
-    jsonl_int(&json, "attempt", job->attempts + 1);
-    jsonl_real(&json, "lease_until", now + reserving->taker.lease);
+    jsonl_add(&json, "token:%s attempt:%u lease_until:%f", token, job->attempts + 1,
+              now + reserving->taker.lease);
     jsonl_bytes(&json, "document", job->document, job->document_len);
     jsonl_end(&json);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,14 +80,9 @@ static char *act_text(const struct act *act, double ended, const char *end)
     if (!out)
         return NULL;
     jsonl_begin(&json, out);
-    jsonl_int(&json, "number", (int64_t)act->number);
-    jsonl_text(&json, "who", act->who);
-    jsonl_text(&json, "command", act->command);
-    jsonl_text(&json, "path", act->path);
-    jsonl_text(&json, "queue", act->queue);
-    jsonl_bool(&json, "many", act->many);
-    jsonl_real(&json, "began", act->began);
-    jsonl_known(&json, "ended", ended > 0, ended);
+    jsonl_add(&json, "number:%ju who:%s command:%s path:%s queue:%s many:%c began:%f ended:%f",
+              act->number, act->who, act->command, act->path, act->queue, act->many, act->began,
+              ended > 0 ? ended : NAN);
     jsonl_raw(&json, "progress", act->progress ? act->progress : "null");
     fprintf(out, ",\"answers\":[%s]%s}", act->answers ? act->answers : "", end);
     return act_written(out, &text);
