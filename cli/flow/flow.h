@@ -1,12 +1,9 @@
-/* flow.h: the verbs of `later flow`, and `later push --flow`. */
+/* flow.h: finds flows and their jobs. */
 #ifndef LATER_CLI_FLOW_H
 #define LATER_CLI_FLOW_H
 
 #include "cli.h"
 #include "queue/flow.h"
-
-/* In flow_file.c: `later push --flow F --file PATH`. A command's function. */
-int flow_push_file(struct cli *cli, const char *name, const char *path, struct later_error *err);
 
 /* In flow_act.c. Finds the flow's sizes in the queue of -q, or in any queue that has it. Returns 0,
  * or -1 with *err: LATER_E_NONE if there is none, LATER_E_USAGE if several queues have one. */

@@ -3,7 +3,6 @@
 #include "push/wait.h"
 
 #include "commands.h"
-#include "flow/flow.h"
 #include "output/jsonl.h"
 #include "status/served.h"
 #include "client/push.h"
@@ -247,7 +246,7 @@ static int push_run(struct cli *cli, struct later_error *err)
     if (file && refuse_beside_file(cli, err) < 0)
         return -1;
     if (file)
-        return flow ? flow_push_file(cli, flow, file, err) : push_file(cli, file, err);
+        return flow ? push_flow_file(cli, flow, file, err) : push_file(cli, file, err);
     if (cli->args.count == 0)
         return later_fail(err, LATER_E_USAGE, "TYPE is missing");
     if (!cli_client(cli, err))

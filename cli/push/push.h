@@ -8,6 +8,9 @@
 /* `later push --file PATH`: one document per line. A command's function. */
 int push_file(struct cli *cli, const char *path, struct later_error *err);
 
+/* In push_flow_file.c: `later push --flow F --file PATH`. A command's function. */
+int push_flow_file(struct cli *cli, const char *flow, const char *path, struct later_error *err);
+
 /* In push_then.c: `later push TYPE … --then TYPE`. Pushes `first`, and each of --then after the one
  * before; they are a flow of their own unless it names one. A command's function. */
 int push_chain(struct cli *cli, const struct later_new_job *first, struct later_error *err);

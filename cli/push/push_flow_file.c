@@ -1,18 +1,17 @@
 /*
- * flow_file.c: `later push --flow F --file FILE`.
+ * push_flow_file.c: `later push --flow F --file FILE`.
  *
  * The file is read twice or three times. First every line is checked, and what waits for what; so
  * nothing is pushed of a flow that cannot end. Then the jobs that wait are pushed, and after them
  * the others: so nothing has begun whose successor is not there, whenever this command dies. At
  * last the flow is closed. The same command again adds what is missing.
  */
-#include "flow/flow.h"
+#include "push/push.h"
 
 #include "client/flow_send.h"
 #include "job/document_line.h"
 #include "job/flow_plan.h"
 #include "lines.h"
-#include "output/jsonl.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,23 +51,13 @@ static void flow_file_tell(void *arg, const struct later_flow_sent *sent)
 {
     bool is_new = sent->how == LATER_IS_PUSHED;
     struct flow_file *file = arg;
-    struct jsonl json;
 
     file->pushed += is_new;
     file->known += !is_new;
-    if (!file->cli->json) {
-        if (!file->cli->out_terminal)
-            puts(sent->id);
-        return;
-    }
-    jsonl_begin(&json, stdout);
-    jsonl_text(&json, "queue", sent->queue);
-    jsonl_text(&json, "id", sent->id);
-    jsonl_text(&json, "result", is_new ? "pushed" : "exists");
-    if (*sent->state)
-        jsonl_text(&json, "state", sent->state);
-    jsonl_int(&json, "line", (int64_t)sent->mark);
-    jsonl_end(&json);
+    if (file->cli->json)
+        push_print_json(sent->queue, sent->id, sent->how, sent->state, sent->mark);
+    else if (!file->cli->out_terminal)
+        puts(sent->id);
 }
 
 /* ---- a line */
@@ -244,7 +233,7 @@ static int flow_file_home(struct flow_file *file, struct later_error *err)
     return 0;
 }
 
-int flow_push_file(struct cli *cli, const char *name, const char *path, struct later_error *err)
+int push_flow_file(struct cli *cli, const char *name, const char *path, struct later_error *err)
 {
     struct flow_file file = { .cli = cli,
                               .name = name,
