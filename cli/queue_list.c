@@ -1,6 +1,7 @@
 /* queue_list.c: the names of the queues that a command works on. */
 #include "queue_list.h"
 
+#include "base/grow.h"
 #include "queue/inspect.h"
 
 #include <stdlib.h>
@@ -11,17 +12,19 @@
 
 int queue_list_add(struct queue_list *list, const char *name, struct later_error *err)
 {
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 64;
-        later_queue_name *names = realloc(list->names, room * sizeof *names);
-
-        if (!names)
-            return later_fail(err, LATER_E_SYSTEM, "no memory");
-        list->names = names;
-        list->room = room;
-    }
+    if (!later_grow(&list->names, &list->room, list->count, sizeof *list->names))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     snprintf(list->names[list->count++], sizeof *list->names, "%s", name);
     return 0;
+}
+
+bool queue_list_has(const struct queue_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    }
+    return false;
 }
 
 void queue_list_free(struct queue_list *list)
@@ -152,21 +155,12 @@ static int take_keys(struct queue_list *list, const struct later_reply *keys,
     return 0;
 }
 
-static bool has(const struct queue_list *list, const char *name)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (strcmp(list->names[i], name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void queue_list_leave_out(struct queue_list *list, const struct queue_list *known)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < list->count; i++) {
-        if (!has(known, list->names[i]))
+        if (!queue_list_has(known, list->names[i]))
             memmove(list->names[kept++], list->names[i], sizeof *list->names);
     }
     list->count = kept;

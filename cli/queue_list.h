@@ -19,6 +19,8 @@ int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error
 /* Adds a name at the end. Returns 0, or -1 with *err if there is no memory. */
 int queue_list_add(struct queue_list *list, const char *name, struct later_error *err);
 
+bool queue_list_has(const struct queue_list *list, const char *name);
+
 /* Add all names that Redis knows, in order, each once: every shard by itself. Return 0, or -1 with
  * *err. */
 int queue_list_each(struct cli *cli, struct queue_list *list, struct later_error *err);

@@ -8,15 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool is_asked_for(const struct queue_list *queues, const char *queue)
-{
-    size_t i = 0;
-
-    while (queues && i < queues->count && strcmp(queues->names[i], queue) != 0)
-        i++;
-    return !queues || i < queues->count;
-}
-
 static void check_lost_tell_json(const struct later_lost *lost)
 {
     jsonl_line(stdout, "queue:%s check:lost ok:%c counter:%s before:%ju after:%ju at:%f host:%s",
@@ -60,7 +51,7 @@ int check_lost(struct cli *cli, const struct queue_list *queues, struct table *t
     for (size_t i = 0; i < later_reply_count(reply) / 2; i++) {
         struct later_lost lost;
 
-        if (!later_lost_read(reply, i, &lost) || !is_asked_for(queues, lost.queue))
+        if (!later_lost_read(reply, i, &lost) || (queues && !queue_list_has(queues, lost.queue)))
             continue;
         status = 1;
         if (cli->json)

@@ -15,15 +15,6 @@ struct saved_search {
     const char *stale; /* why it is of no use; NULL: it can be used */
 };
 
-static bool check_saved_is_there(const struct queue_list *queues, const char *name)
-{
-    size_t i = 0;
-
-    while (i < queues->count && strcmp(queues->names[i], name) != 0)
-        i++;
-    return i < queues->count;
-}
-
 /* Reads the conditions as a search does; text is cut into its lines. */
 static int check_saved_read(struct saved_search *search, char *text, struct later_filter *filter,
                             struct later_error *err)
@@ -74,7 +65,7 @@ static int check_saved_one(const struct cli *cli, const struct queue_list *queue
     }
     if (check_saved_read(&search, copy, filter, &why) < 0)
         search.stale = why.text;
-    else if (search.queue && !check_saved_is_there(queues, search.queue))
+    else if (search.queue && !queue_list_has(queues, search.queue))
         search.stale = "its queue is not there";
     if (search.stale && cli->json)
         check_saved_tell_json(&search);

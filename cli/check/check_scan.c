@@ -1,6 +1,7 @@
 /* check_scan.c: looks at the members of a queue's sets. */
 #include "check/check_scan.h"
 
+#include "base/grow.h"
 #include "queue/inspect.h"
 #include "choose/members.h"
 #include "queue/queue.h"
@@ -180,17 +181,10 @@ static int check_scan_look_at_chunk(struct walk *walk)
 
 static void keep_reserved(struct walk *walk, const char *member)
 {
-    if (walk->reserved_count == RESERVED_MAX)
+    if (walk->reserved_count == RESERVED_MAX ||
+        !later_grow(&walk->reserved, &walk->reserved_room, walk->reserved_count,
+                    sizeof *walk->reserved))
         return;
-    if (walk->reserved_count == walk->reserved_room) {
-        size_t room = walk->reserved_room ? 2 * walk->reserved_room : 256;
-        char **grown = realloc(walk->reserved, room * sizeof *grown);
-
-        if (!grown)
-            return;
-        walk->reserved = grown;
-        walk->reserved_room = room;
-    }
     walk->reserved[walk->reserved_count] = strdup(member);
     walk->reserved_count += walk->reserved[walk->reserved_count] != NULL;
 }

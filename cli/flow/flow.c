@@ -3,6 +3,7 @@
 #include "flow/flow_verbs.h"
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "client/outage.h"
 #include "jobs/cancel.h"
 #include "push/wait.h"
@@ -86,15 +87,8 @@ static int flow_ids_add(void *arg, const struct later_flow_member *member)
 
     if (!strchr(list->states, member->state))
         return 0;
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 64;
-        char **ids = realloc(list->ids, room * sizeof(*ids));
-
-        if (!ids)
-            return 1;
-        list->ids = ids;
-        list->room = room;
-    }
+    if (!later_grow(&list->ids, &list->room, list->count, sizeof *list->ids))
+        return 1;
     snprintf(text, sizeof text, "%s %s", member->queue, member->id);
     list->ids[list->count] = strdup(text);
     return list->ids[list->count++] == NULL;

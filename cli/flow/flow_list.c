@@ -1,6 +1,7 @@
 /* flow_list.c: `later flow` and `later flow show`. */
 #include "flow/flow_verbs.h"
 
+#include "base/grow.h"
 #include "base/names.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
@@ -146,25 +147,11 @@ struct flow_show {
     struct later_names steps;
 };
 
-static bool flow_show_grow(struct flow_show *show)
-{
-    size_t room = show->room ? 2 * show->room : 64;
-    struct shown **jobs;
-
-    if (show->count < show->room)
-        return true;
-    jobs = realloc(show->jobs, room * sizeof(*jobs));
-    if (!jobs)
-        return false;
-    show->jobs = jobs;
-    show->room = room;
-    return true;
-}
-
 static int flow_show_add(void *arg, const struct later_flow_member *member)
 {
     struct flow_show *show = arg;
-    struct shown *job = flow_show_grow(show) ? calloc(1, sizeof *job) : NULL;
+    bool room = later_grow(&show->jobs, &show->room, show->count, sizeof *show->jobs);
+    struct shown *job = room ? calloc(1, sizeof *job) : NULL;
     char *after = strndup(member->after, member->after_len);
 
     if (!job || !after) {

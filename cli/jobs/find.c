@@ -36,10 +36,8 @@ int finder_begin(struct finder *finder, struct cli *cli, unsigned find, struct l
         return cli_keys(cli, queue, &keys, err);
     if (queue_list_each(cli, &finder->list, err) < 0)
         return -1;
-    for (size_t i = 0; i < finder->list.count; i++) {
-        if (strcmp(finder->list.names[i], "default") == 0)
-            return 0;
-    }
+    if (queue_list_has(&finder->list, "default"))
+        return 0;
     return queue_list_add(&finder->list, "default", err); /* a plain ZADD does not announce it */
 }
 

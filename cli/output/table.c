@@ -1,6 +1,7 @@
 /* table.c: rows for people or for programs. */
 #include "output/table.h"
 
+#include "base/grow.h"
 #include "base/printable.h"
 
 #include "text.h"
@@ -62,15 +63,8 @@ static char *fit(const char *bytes, size_t len)
 
 static void table_keep(struct table *table, enum colour colour, const char *bytes, size_t len)
 {
-    if (table->count == table->room) {
-        size_t room = table->room ? 2 * table->room : 64;
-        struct table_cell *cells = realloc(table->cells, room * sizeof *cells);
-
-        if (!cells)
-            return; /* out of memory: better one row missing than no table */
-        table->cells = cells;
-        table->room = room;
-    }
+    if (!later_grow(&table->cells, &table->room, table->count, sizeof *table->cells))
+        return; /* out of memory: better one row missing than no table */
     table->cells[table->count++] = (struct table_cell){ .text = fit(bytes, len), .colour = colour };
 }
 

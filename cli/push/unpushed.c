@@ -1,6 +1,8 @@
 /* unpushed.c: the lines of a file that are not known to be pushed. */
 #include "push/unpushed.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,15 +29,8 @@ static void tidy(struct unpushed *unpushed)
 
 int unpushed_add(struct unpushed *unpushed, uint64_t line)
 {
-    if (unpushed->count == unpushed->room) {
-        size_t room = unpushed->room ? 2 * unpushed->room : FEW;
-        uint64_t *lines = realloc(unpushed->lines, room * sizeof *lines);
-
-        if (!lines)
-            return -1;
-        unpushed->lines = lines;
-        unpushed->room = room;
-    }
+    if (!later_grow(&unpushed->lines, &unpushed->room, unpushed->count, sizeof *unpushed->lines))
+        return -1;
     unpushed->lines[unpushed->count++] = 2 * line;
     return 0;
 }

@@ -1,6 +1,7 @@
 /* groups.c: the groups that share a queue. */
 #include "queues/groups.h"
 
+#include "base/grow.h"
 #include "queue/inspect.h"
 
 #include <math.h>
@@ -51,13 +52,8 @@ static int groups_add(struct group_list *list, const char *field, const char *va
 
     if (!name || !ready || strlen(name + 1) > LATER_GROUP_MAX)
         return 0;
-    if (list->count == list->room) {
-        list->room = list->room ? 2 * list->room : 256;
-        more = realloc(list->groups, list->room * sizeof *more);
-        if (!more)
-            return later_fail(err, LATER_E_SYSTEM, "no memory");
-        list->groups = more;
-    }
+    if (!later_grow(&list->groups, &list->room, list->count, sizeof *list->groups))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     more = &list->groups[list->count++];
     *more = (struct group){ .ready = ready, .oldest = -1 };
     strcpy(more->name, name + 1);

@@ -1,6 +1,8 @@
 /* bookmark.c: how far events have been read. */
 #include "see/bookmark.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@ bool bookmark_find(const struct bookmark *bookmark, const char *queue, uint64_t 
 int bookmark_set(struct bookmark *bookmark, const char *queue, uint64_t last,
                  struct later_error *err)
 {
-    struct bookmark_row *row = bookmark->path ? bookmark_row(bookmark, queue) : NULL, *rows;
+    struct bookmark_row *row = bookmark->path ? bookmark_row(bookmark, queue) : NULL;
 
     if (!bookmark->path || (row && row->last == last))
         return 0;
@@ -38,15 +40,8 @@ int bookmark_set(struct bookmark *bookmark, const char *queue, uint64_t last,
         row->last = last;
         return 0;
     }
-    if (bookmark->count == bookmark->room) {
-        size_t room = bookmark->room ? 2 * bookmark->room : 16;
-
-        rows = realloc(bookmark->rows, room * sizeof *rows);
-        if (!rows)
-            return later_fail(err, LATER_E_SYSTEM, "no memory");
-        bookmark->rows = rows;
-        bookmark->room = room;
-    }
+    if (!later_grow(&bookmark->rows, &bookmark->room, bookmark->count, sizeof *bookmark->rows))
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     row = &bookmark->rows[bookmark->count++];
     *row = (struct bookmark_row){ .last = last };
     snprintf(row->queue, sizeof row->queue, "%s", queue);

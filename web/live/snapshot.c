@@ -1,6 +1,8 @@
 /* snapshot.c: the queues as they were last seen. */
 #include "live/snapshot.h"
 
+#include "base/grow.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,15 +92,8 @@ static struct row *find_or_add(struct snapshot *snapshot, const char *text, size
     row = snapshot_find(snapshot, name);
     if (row)
         return row;
-    if (snapshot->count == snapshot->room) {
-        size_t room = snapshot->room ? 2 * snapshot->room : 64;
-        struct row *rows = realloc(snapshot->rows, room * sizeof *rows);
-
-        if (!rows)
-            return NULL;
-        snapshot->rows = rows;
-        snapshot->room = room;
-    }
+    if (!later_grow(&snapshot->rows, &snapshot->room, snapshot->count, sizeof *snapshot->rows))
+        return NULL;
     i = snapshot_index_of(snapshot, name);
     memmove(snapshot->rows + i + 1, snapshot->rows + i,
             (snapshot->count - i) * sizeof *snapshot->rows);

@@ -1,0 +1,23 @@
+/* grow.c: lists in memory that become longer. */
+#include "base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST 64 /* items */
+
+bool later_grow(void *list, size_t *room, size_t count, size_t size)
+{
+    size_t wanted = *room ? 2 * *room : FIRST;
+    void *items;
+
+    if (count < *room)
+        return true;
+    memcpy(&items, list, sizeof items);
+    items = reallocarray(items, wanted, size);
+    if (!items)
+        return false;
+    memcpy(list, &items, sizeof items);
+    *room = wanted;
+    return true;
+}
