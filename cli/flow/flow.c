@@ -9,13 +9,14 @@
 #include "push/wait.h"
 #include "output/jsonl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LOOK_FIRST                                                                                 \
-    5000 /* microseconds until the second look of `wait`; then twice as many each time, */
-#define LOOK_MOST 200000 /* at most */
+    0.005             /* seconds until the second look of `wait`; then twice as many each time, */
+#define LOOK_MOST 0.2 /* at most */
 
 /* ---- wait */
 
@@ -43,9 +44,8 @@ static int flow_wait(struct cli *cli, char **words, struct later_error *err)
     const char *name = words[0];
     struct flow_found found;
     struct table table;
-    double seconds, now;
+    double seconds, now, nap = LOOK_FIRST;
     struct later_outage outage = { .since = 0 };
-    useconds_t nap = LOOK_FIRST;
     int ok;
 
     if (wait_option(cli, "timeout", &seconds, err) < 0)
@@ -58,8 +58,8 @@ static int flow_wait(struct cli *cli, char **words, struct later_error *err)
             cli_say(cli, "%s is %s; it goes on", name, later_flow_state(&found.sizes));
             return LATER_E_LATER;
         }
-        usleep(nap);
-        nap = nap < LOOK_MOST / 2 ? nap * 2 : LOOK_MOST;
+        later_sleep(nap);
+        nap = fmin(2 * nap, LOOK_MOST);
         ok = flow_look_again(cli, name, &outage, &found, err);
     }
     if (ok < 0 || cli_clock(cli, &now, err) < 0)

@@ -28,12 +28,8 @@ static void complete(json_t *errors, const json_t *last)
 /* Returns NULL if there are none, or if what is kept is not of our form. */
 static json_t *earlier_read_all(const struct later_seen *seen)
 {
-    json_t *errors = seen->record.earlier_len
-                         ? json_loadb(seen->record.earlier, seen->record.earlier_len, 0, NULL)
-                         : NULL;
-    json_t *last = seen->record.error_len
-                       ? json_loadb(seen->record.error, seen->record.error_len, 0, NULL)
-                       : NULL;
+    json_t *errors = json_loadb(seen->record.earlier, seen->record.earlier_len, 0, NULL);
+    json_t *last = json_loadb(seen->record.error, seen->record.error_len, 0, NULL);
 
     if (json_is_array(errors)) {
         complete(errors, last);

@@ -81,13 +81,12 @@ void peek_print_json(const char *queue, const struct later_seen *seen,
  * done job says how long it is kept, so its end is read from what is kept. */
 static double when_of(const struct later_seen *seen)
 {
-    json_t *finished = NULL;
+    json_t *finished;
     double when = seen->score;
 
     if (strcmp(seen->state, "ready") == 0)
         return seen->record.since > 0 ? seen->record.since : when + 1e6 * seen->record.priority;
-    if (seen->record.finished_len)
-        finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
+    finished = json_loadb(seen->record.finished, seen->record.finished_len, 0, NULL);
     if (finished)
         when = text_number_member(finished, "at");
     json_decref(finished);
@@ -109,9 +108,7 @@ static void add_score(const struct cli *cli, struct table *table, const struct l
 /* Adds an error's kind and text, or an error of another form as it is. */
 static void add_error(struct table *table, const struct later_seen *seen)
 {
-    json_t *error = seen->record.error_len
-                        ? json_loadb(seen->record.error, seen->record.error_len, 0, NULL)
-                        : NULL;
+    json_t *error = json_loadb(seen->record.error, seen->record.error_len, 0, NULL);
     const char *kind = json_string_value(json_object_get(error, "kind"));
     const char *text = json_string_value(json_object_get(error, "text"));
 

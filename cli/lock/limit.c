@@ -60,15 +60,6 @@ static double limit_ask(struct cli *cli, const struct limit_order *order, struct
     return wait;
 }
 
-static void pause_for(double seconds)
-{
-    struct timespec left = { .tv_sec = (time_t)seconds,
-                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) };
-
-    while (nanosleep(&left, &left) < 0)
-        ;
-}
-
 /* Redis's answer is exact, so it is enough to sleep that long plus a millisecond and ask again. If
  * many wait, somebody else may then have been faster. */
 static double ask_and_wait(struct cli *cli, const struct limit_order *order,
@@ -77,7 +68,7 @@ static double ask_and_wait(struct cli *cli, const struct limit_order *order,
     double until = later_clock() + order->wait, left;
 
     while ((left = limit_ask(cli, order, err)) > 0 && later_clock() + left + 0.001 <= until)
-        pause_for(left + 0.001);
+        later_sleep(left + 0.001);
     return left;
 }
 

@@ -27,12 +27,9 @@ const json_t *needs_find(const struct served *served, const char *kind, const ch
 {
     const json_t *found = NULL, *need;
     size_t most = 0, n;
-    const char *id;
 
     for (size_t i = 0; i < served_count(served); i++) {
-        if (!served_is_alive(served, i))
-            continue;
-        json_array_foreach(json_object_get(served_host(served, i, &id), "needs"), n, need)
+        json_array_foreach(json_object_get(served_alive(served, i), "needs"), n, need)
         {
             size_t covers = needs_covers(need, kind, name);
 

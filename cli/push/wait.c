@@ -39,7 +39,7 @@ static void wait_print_json(const char *queue, const char *id, const struct late
 /* Says that a job is dead, with its error's kind and text. */
 static void say_dead(const struct cli *cli, const char *id, const struct later_end *end)
 {
-    json_t *error = end->value ? json_loadb(end->value, end->value_len, 0, NULL) : NULL;
+    json_t *error = json_loadb(end->value, end->value_len, 0, NULL);
     const char *kind = json_string_value(json_object_get(error, "kind"));
     const char *text = json_string_value(json_object_get(error, "text"));
 

@@ -144,16 +144,8 @@ static void warn_of_host(struct cli *cli, const char *name)
 {
     struct later_error ignored;
     struct served *served = served_read(cli, &ignored);
-    bool found = !served;
 
-    for (size_t i = 0; !found && i < served_count(served); i++) {
-        const char *id;
-        const json_t *host = served_host(served, i, &id);
-        const char *is = json_string_value(json_object_get(host, "host"));
-
-        found = is && strcmp(is, name) == 0 && served_is_alive(served, i);
-    }
-    if (!found)
+    if (served && !served_is_on(served, name))
         cli_say(cli, "no laterd that is alive is on host %s", name);
     served_free(served);
 }

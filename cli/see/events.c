@@ -343,14 +343,6 @@ static int events_look(struct following *all, double *next, struct later_error *
     return events_ask_all(all, false, err);
 }
 
-static void events_pause(double seconds)
-{
-    if (seconds > 0)
-        nanosleep(&(struct timespec){ .tv_sec = (time_t)seconds,
-                                      .tv_nsec = (long)(fmod(seconds, 1) * 1e9) },
-                  NULL);
-}
-
 /* Who sees nothing may wait for what nobody tells. A person is told at once, others at the end. */
 static void events_hint(const struct following *all)
 {
@@ -390,7 +382,7 @@ static int events_follow(struct following *all, double until, struct later_error
         }
         if (later_clock() >= until)
             return 0;
-        events_pause(fmin(away ? AWAY : pause, until - later_clock()));
+        later_sleep(fmin(away ? AWAY : pause, until - later_clock()));
     }
     return 0;
 }

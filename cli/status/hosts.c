@@ -234,15 +234,14 @@ int hosts_print(struct cli *cli, const struct served *served)
 
     cli_table(cli, &table, headings);
     for (size_t i = 0; i < served_count(served); i++) {
-        const char *id;
-        json_t *host = served_host(served, i, &id);
+        json_t *host = served_host(served, i);
 
         if (!host) {
-            cli_say(cli, "%s: its entry cannot be read", id);
+            cli_say(cli, "%s: its entry cannot be read", served_id(served, i));
             continue;
         }
         if (cli->json) {
-            hosts_print_json(host, id, now);
+            hosts_print_json(host, served_id(served, i), now);
         } else {
             hosts_add_row(&table, host, now);
             tell_reasons(cli, host, now);
@@ -264,8 +263,7 @@ size_t hosts_list(const struct served *served, struct host **hosts)
 
     *hosts = calloc(served_count(served) + 1, sizeof **hosts);
     for (size_t i = 0; *hosts && i < served_count(served); i++) {
-        const char *id;
-        const json_t *json = served_host(served, i, &id);
+        const json_t *json = served_host(served, i);
         struct host *host = &(*hosts)[count];
 
         if (!json)

@@ -39,19 +39,49 @@ bool served_is_gone(const json_t *host, double now)
            (after > SERVED_GONE_AFTER ? after : SERVED_GONE_AFTER);
 }
 
-bool served_is_alive(const struct served *served, size_t i)
+json_t *served_host(const struct served *served, size_t i)
 {
-    const json_t *host = json_array_get(served->hosts, i);
+    json_t *host = json_array_get(served->hosts, i);
 
-    return host && !served_is_gone(host, served->now);
+    return json_is_object(host) ? host : NULL;
+}
+
+const char *served_id(const struct served *served, size_t i)
+{
+    return later_reply_text(later_reply_at(served->said, 2 * i), NULL);
+}
+
+json_t *served_alive(const struct served *served, size_t i)
+{
+    json_t *host = served_host(served, i);
+
+    return host && !served_is_gone(host, served->now) ? host : NULL;
+}
+
+int served_count_alive(const struct served *served)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < served_count(served); i++)
+        count += served_alive(served, i) != NULL;
+    return count;
+}
+
+bool served_is_on(const struct served *served, const char *name)
+{
+    for (size_t i = 0; i < served_count(served); i++) {
+        const json_t *host = served_alive(served, i);
+
+        if (host && strcmp(text_member(host, "host"), name) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Returns a member of what a daemon says, NULL if the daemon is gone. */
 static json_t *alive_member(const struct served *served, size_t i, const char *name)
 {
-    const json_t *host = json_array_get(served->hosts, i);
-
-    return served_is_alive(served, i) ? json_object_get(host, name) : NULL;
+    return json_object_get(served_alive(served, i), name);
 }
 
 static void add_host(struct served *served, const struct later_reply *said)
@@ -107,14 +137,6 @@ void served_free(struct served *served)
 size_t served_count(const struct served *served)
 {
     return json_array_size(served->hosts);
-}
-
-json_t *served_host(const struct served *served, size_t i, const char **id)
-{
-    json_t *host = json_array_get(served->hosts, i);
-
-    *id = later_reply_text(later_reply_at(served->said, 2 * i), NULL);
-    return json_is_object(host) ? host : NULL;
 }
 
 double served_at(const struct served *served)

@@ -20,16 +20,21 @@ struct served *served_read(struct cli *cli, struct later_error *err);
 void served_free(struct served *served);
 
 /* served_count(): how many daemons there are. served_host(): what one of them says of itself, an
- * object; NULL if that cannot be read; *id becomes its id. Both are borrowed. served_at(): when
+ * object; NULL if that cannot be read. served_id(): its id. Both are borrowed. served_at(): when
  * that was read, by Redis's clock. */
 size_t served_count(const struct served *served);
-json_t *served_host(const struct served *served, size_t i, const char **id);
+json_t *served_host(const struct served *served, size_t i);
+const char *served_id(const struct served *served, size_t i);
 double served_at(const struct served *served);
 
 /* Is a daemon that says this (later:hosts) gone at `now`? */
 bool served_is_gone(const json_t *host, double now);
-/* Is this one there, and not gone? */
-bool served_is_alive(const struct served *served, size_t i);
+/* The same as served_host(); NULL also if it is gone. */
+json_t *served_alive(const struct served *served, size_t i);
+/* How many are alive. */
+int served_count_alive(const struct served *served);
+/* Is one of them on the host of this name? */
+bool served_is_on(const struct served *served, const char *name);
 
 /* Does this daemon say that it serves a queue, by name or by a pattern? A shard counts as its
  * queue.

@@ -11,21 +11,6 @@
 
 /* --- daemons --- */
 
-/* Is another laterd of this host alive? Then it was only started again. */
-static bool trouble_is_back(const struct trouble_look *look, const char *name)
-{
-    const char *id;
-
-    for (size_t i = 0; i < served_count(look->served); i++) {
-        const json_t *host = served_host(look->served, i, &id);
-
-        if (host && served_is_alive(look->served, i) &&
-            strcmp(text_member(host, "host"), name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Within which time 99 of 100 jobs of a type end; 0 = not known. */
 static double trouble_usual(struct trouble_look *look, const char *queue, const char *type)
 {
@@ -80,7 +65,7 @@ static void trouble_host(struct trouble_look *look, const json_t *json)
                                        .fault = text_member(json, "fault"),
                                        .over = "" };
 
-    host.back = trouble_is_back(look, host.name);
+    host.back = served_is_on(look->served, host.name); /* it was only started again */
     if (look->now - host.seen <= LATER_TROUBLE_GONE)
         trouble_jobs(look, json_object_get(json, "jobs"), &host);
     later_trouble_host(look->troubles, &host);
@@ -89,15 +74,14 @@ static void trouble_host(struct trouble_look *look, const json_t *json)
 static void trouble_hosts(struct trouble_look *look)
 {
     struct later_trouble_alive alive = { .now = look->now, .last = "" };
-    const char *id;
 
     for (size_t i = 0; i < served_count(look->served); i++) {
-        const json_t *host = served_host(look->served, i, &id);
+        const json_t *host = served_host(look->served, i);
 
         if (!host)
             continue;
         trouble_host(look, host);
-        if (served_is_alive(look->served, i) || text_number_member(host, "seen") <= alive.last_seen)
+        if (served_alive(look->served, i) || text_number_member(host, "seen") <= alive.last_seen)
             continue;
         alive.last_seen = text_number_member(host, "seen");
         alive.last = text_member(host, "host");
@@ -175,8 +159,7 @@ int trouble_look(struct cli *cli, const struct queue_list *list, const struct si
         return -1;
     look.served = served;
     look.now = served_at(served);
-    for (size_t i = 0; i < served_count(served); i++)
-        look.alive += served_is_alive(served, i);
+    look.alive = served_count_alive(served);
     troubles->rows = calloc(TROUBLES_MAX, sizeof *troubles->rows);
     troubles->room = troubles->rows ? TROUBLES_MAX : 0;
     ok = troubles->rows ? trouble_look_at(&look, list)

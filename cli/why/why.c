@@ -132,17 +132,15 @@ static void why_hosts(struct why_look *look)
     const struct served *served = look->why->served;
     struct later_why_facts *facts = look->facts;
     bool well = false, all_quiet = true;
-    const char *id;
 
-    facts->alive = facts->serving = 0;
+    facts->alive = served_count_alive(served);
+    facts->serving = 0;
     facts->workers = facts->runs = 0;
-    for (size_t i = 0; i < served_count(served); i++)
-        facts->alive += served_is_alive(served, i);
     for (size_t i = 0; i < served_count(served); i++) {
-        const json_t *host = served_host(served, i, &id);
+        const json_t *host = served_host(served, i);
         bool serves = host && served_serves(host, look->part->queue);
 
-        if (host && !served_is_alive(served, i))
+        if (host && !served_alive(served, i))
             why_gone(look, host, serves);
         else if (serves)
             why_serves(look, host, &well, &all_quiet);
@@ -205,9 +203,8 @@ static void why_rate(struct why_look *look)
 /* Copies a text of the last error. */
 static void why_error(struct why_look *look)
 {
-    json_t *error = look->seen->record.error_len ? json_loadb(look->seen->record.error,
-                                                              look->seen->record.error_len, 0, NULL)
-                                                 : NULL;
+    const struct later_record *record = &look->seen->record;
+    json_t *error = json_loadb(record->error, record->error_len, 0, NULL);
 
     snprintf(look->kind, sizeof look->kind, "%s", text_member(error, "kind"));
     snprintf(look->text, sizeof look->text, "%s", text_member(error, "text"));

@@ -71,17 +71,16 @@ static void why_line_needs(const struct why_look *look, struct why_needs *needs)
 {
     const struct served *served = look->why->served;
     struct why_need lock = { .kind = LATER_HELD_LOCK };
-    const char *id;
 
     needs->count = 0;
     snprintf(lock.name, sizeof lock.name, "%s", look->doc->lock);
     if (lock.name[0])
         why_line_add(needs, &lock);
     for (size_t i = 0; served && i < served_count(served); i++) {
-        const json_t *host = served_host(served, i, &id), *entry;
+        const json_t *host = served_alive(served, i), *entry;
         size_t n;
 
-        if (!host || !served_is_alive(served, i) || !served_serves(host, look->part->queue))
+        if (!host || !served_serves(host, look->part->queue))
             continue;
         json_array_foreach(json_object_get(host, "needs"), n, entry)
         {

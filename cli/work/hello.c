@@ -75,8 +75,6 @@ static int hello_start(struct hello *hello, char *const *program, int parallel,
 
 static void hello_wait(struct hello *hello, double until)
 {
-    struct timespec pause = { .tv_nsec = 5000000 };
-
     while (hello->pid > 0 && !hello->ended) {
         pid_t ended = waitpid(hello->pid, &hello->status, WNOHANG);
 
@@ -84,7 +82,7 @@ static void hello_wait(struct hello *hello, double until)
         if (!hello->ended && later_clock() > until)
             kill(hello->pid, SIGKILL);
         if (!hello->ended)
-            nanosleep(&pause, NULL);
+            later_sleep(0.005);
     }
 }
 

@@ -134,14 +134,6 @@ static int refresh(struct reserving *reserving, struct later_error *err)
     return 0;
 }
 
-static int sleep_for(double seconds)
-{
-    struct timespec pause = { .tv_nsec = (long)(seconds * 1e9) };
-
-    nanosleep(&pause, NULL);
-    return 0;
-}
-
 /* Looks first into the part whose wake came. */
 static void note_wake(struct reserving *reserving, const char *key)
 {
@@ -215,8 +207,10 @@ static int wait_for_wake(struct reserving *reserving, double seconds, struct lat
 {
     bool cluster = later_redis_is_cluster(later_call_redis(reserving->cli->client));
 
-    if (seconds < WAIT_MIN)
-        return sleep_for(seconds);
+    if (seconds < WAIT_MIN) {
+        later_sleep(seconds);
+        return 0;
+    }
     if (cluster && reserving->whole.count > 1)
         return wait_in_all(reserving, seconds, err);
     return wait_in_redis(reserving, seconds, err);

@@ -3,6 +3,15 @@
 
 #include <time.h>
 
+void later_sleep(double seconds)
+{
+    if (seconds > 0)
+        nanosleep(
+            &(struct timespec){ .tv_sec = (time_t)seconds,
+                                .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9) },
+            NULL);
+}
+
 double later_clock(void)
 {
     struct timespec now;

@@ -6,4 +6,7 @@
 /* Seconds since some moment in the past. It never goes back, and is the same in all processes. */
 double later_clock(void);
 
+/* Sleeps so long, or until a signal is handled. */
+void later_sleep(double seconds);
+
 #endif
