@@ -175,7 +175,7 @@ static size_t poll_listener(struct reserving *reserving, double seconds)
 
     if (poll(polled, count, (int)ceil(fmax(0, seconds) * 1000)) >= 0)
         wake_listener_handle(listener, polled);
-    while (part < reserving->whole.count && !listener->woken[part])
+    while (part < reserving->whole.count && !listener->each[part].woken)
         part++;
     return part;
 }
@@ -187,8 +187,8 @@ static int wait_in_all(struct reserving *reserving, double seconds, struct later
     size_t count = reserving->whole.count, part = count;
     double until = later_clock() + seconds;
 
-    while (listener->queue_count < count) {
-        if (wake_listener_add(listener, &reserving->whole.parts[listener->queue_count], err) < 0)
+    while (listener->count < count) {
+        if (wake_listener_add(listener, &reserving->whole.parts[listener->count], err) < 0)
             return -1;
     }
     while (part == count && later_clock() < until && !caught) {
@@ -252,7 +252,6 @@ static int reserve_reserve(struct reserving *reserving, double wait, struct late
     if (wait > 0)
         reserve_catch_signals();
     ok = take_until(reserving, later_clock() + wait, err);
-    wake_listener_stop(&reserving->listener);
     wake_listener_close(&reserving->listener);
     table_end(&reserving->table);
     if (caught) {

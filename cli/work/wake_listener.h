@@ -1,7 +1,7 @@
 /*
- * wake_listener.h: waits for the wakes of some queues (BLPOP), on connections of its own. One
- * connection is enough for all queues. On a Cluster each queue needs one, since the keys of a BLPOP
- * must be in one slot. It is made for a loop around poll(2).
+ * wake_listener.h: waits for the wakes of some queues of a Cluster (BLPOP). Each queue has a
+ * connection of its own, since the keys of a BLPOP must be in one slot. It is made for a loop
+ * around poll(2).
  *
  * Whoever takes a wake must reserve from that queue, which leaves the next wake if one is due, and
  * then call wake_listener_follow(). Wakes that are not followed are put back.
@@ -15,14 +15,12 @@
 
 #define WAKE_LISTENER_MAX 256 /* queues */
 
-struct wake_listener;
-
-/* One connection, for a range of the queues. */
+/* One queue, and its connection. */
 struct wake_connection {
-    struct wake_listener *all;
+    const struct later_keys *keys;
     struct later_client *client;
-    size_t first, count;
     bool waiting;      /* a BLPOP has been sent */
+    bool woken;        /* we hold the queue's wake */
     double not_before; /* later_clock(): the earliest time for the next BLPOP after a refusal; looks
                           go on meanwhile */
 };
@@ -30,10 +28,7 @@ struct wake_connection {
 /* Set `cli` and zero the rest. It may not be moved. */
 struct wake_listener {
     struct cli *cli;
-    const struct later_keys *queues[WAKE_LISTENER_MAX];
-    bool woken[WAKE_LISTENER_MAX]; /* we hold this queue's wake */
-    size_t queue_count;
-    struct wake_connection each[WAKE_LISTENER_MAX];
+    struct wake_connection each[WAKE_LISTENER_MAX]; /* in the order of adding */
     size_t count;
 };
 
@@ -50,15 +45,12 @@ size_t wake_listener_poll(struct wake_listener *listener, struct pollfd polled[W
 void wake_listener_handle(struct wake_listener *listener,
                           const struct pollfd polled[WAKE_LISTENER_MAX]);
 
-/* The wake of queue i, in the order of adding, has been followed. */
+/* The wake of queue i has been followed. */
 void wake_listener_follow(struct wake_listener *listener, size_t i);
 
-/* Ends each BLPOP, reads its answer, which may be a wake, and puts back what is held. On a Cluster
- * that would take until the BLPOP's own end, so the connection is closed instead. If a wake is
- * lost, the next look makes up for it within a second. */
-void wake_listener_stop(struct wake_listener *listener);
-
-/* Closes the connections. */
+/* Puts back what is held, and closes the connections. To end a BLPOP and read its answer, which may
+ * be a wake, would take until its own end; if a wake is lost, the next look makes up for it within
+ * a second. */
 void wake_listener_close(struct wake_listener *listener);
 
 #endif
