@@ -1,6 +1,7 @@
 /* exposition.c: writes metrics as Prometheus reads them. */
 #include "see/exposition.h"
 
+#include "base/spell.h"
 #include "text.h"
 
 #include <math.h>
@@ -44,11 +45,7 @@ struct line {
 
 static void exposition_add(struct line *line, const char *text)
 {
-    size_t room = sizeof line->text - line->len, len = strlen(text);
-
-    len = len < room ? len : room;
-    memcpy(line->text + line->len, text, len);
-    line->len += len;
+    line->len += later_spell_text(line->text + line->len, sizeof line->text - line->len, text);
 }
 
 static void exposition_escape(struct line *line, const char *value)
@@ -93,13 +90,10 @@ static void exposition_put(struct exposition *text, const char *end, const char 
 static void put_int(struct exposition *text, const char *end, const char *const *labels,
                     const char *le, uint64_t value)
 {
-    char number[24], *first = number + sizeof number - 1;
+    char number[LATER_SPELLED];
 
-    *first = '\0';
-    do
-        *--first = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    exposition_put(text, end, labels, le, first);
+    later_spell_number(number, value);
+    exposition_put(text, end, labels, le, number);
 }
 
 void exposition_int(struct exposition *text, uint64_t value, const char *const *labels)

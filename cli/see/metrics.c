@@ -20,45 +20,49 @@ static void each_queue(struct exposition *text, const struct gathered *gathered,
     }
 }
 
+static const char *name_of(const struct gathered_queue *queue)
+{
+    return queue->sized->name;
+}
+
 static void put_states(struct exposition *text, const struct gathered_queue *queue)
 {
-    const struct later_sizes *sizes = &queue->sized->sizes;
+    static const enum later_key states[] = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_RESERVED,
+                                             LATER_KEY_DEAD, LATER_KEY_WAITING };
 
-    exposition_int(text, sizes->ready, LABELS("queue", queue->sized->name, "state", "ready"));
-    exposition_int(text, sizes->delayed, LABELS("queue", queue->sized->name, "state", "delayed"));
-    exposition_int(text, sizes->reserved, LABELS("queue", queue->sized->name, "state", "reserved"));
-    exposition_int(text, sizes->dead, LABELS("queue", queue->sized->name, "state", "dead"));
-    exposition_int(text, sizes->waiting, LABELS("queue", queue->sized->name, "state", "waiting"));
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        exposition_int(text, later_sizes_in(&queue->sized->sizes, states[i]),
+                       LABELS("queue", name_of(queue), "state", later_key_name(states[i])));
 }
 
 static void put_news(struct exposition *text, const struct gathered_queue *queue)
 {
-    exposition_int(text, queue->sized->sizes.news, LABELS("queue", queue->sized->name));
+    exposition_int(text, queue->sized->sizes.news, LABELS("queue", name_of(queue)));
 }
 
 static void put_groups(struct exposition *text, const struct gathered_queue *queue)
 {
     for (size_t i = 0; i < queue->groups.count; i++)
         exposition_int(text, queue->groups.groups[i].ready,
-                       LABELS("queue", queue->sized->name, "group", queue->groups.groups[i].name));
+                       LABELS("queue", name_of(queue), "group", queue->groups.groups[i].name));
 }
 
 static void put_oldest(struct exposition *text, const struct gathered_queue *queue)
 {
     double age = queue->sized->sizes.oldest_ready;
 
-    exposition_real(text, age > 0 ? age : 0, LABELS("queue", queue->sized->name));
+    exposition_real(text, age > 0 ? age : 0, LABELS("queue", name_of(queue)));
 }
 
 static void put_paused(struct exposition *text, const struct gathered_queue *queue)
 {
     exposition_int(text, queue->sized->paused == queue->sized->parts,
-                   LABELS("queue", queue->sized->name));
+                   LABELS("queue", name_of(queue)));
 }
 
 static void put_running(struct exposition *text, const struct gathered_queue *queue)
 {
-    exposition_int(text, queue->running, LABELS("queue", queue->sized->name));
+    exposition_int(text, queue->running, LABELS("queue", name_of(queue)));
 }
 
 static const char *type_of(const struct later_tally *row)
@@ -73,7 +77,7 @@ static void put_attempts(struct exposition *text, const struct gathered_queue *q
 
         for (int n = 0; n < LATER_OUTCOMES; n++)
             exposition_int(text, row->outcomes[n],
-                           LABELS("queue", queue->sized->name, "type", type_of(row), "result",
+                           LABELS("queue", name_of(queue), "type", type_of(row), "result",
                                   later_outcome_name((enum later_outcome)n)));
     }
 }
@@ -84,7 +88,7 @@ static void put_waits(struct exposition *text, const struct gathered_queue *queu
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->wait, row->wait_us,
-                             LABELS("queue", queue->sized->name, "type", type_of(row)));
+                             LABELS("queue", name_of(queue), "type", type_of(row)));
     }
 }
 
@@ -94,7 +98,7 @@ static void put_runs(struct exposition *text, const struct gathered_queue *queue
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->run, row->run_us,
-                             LABELS("queue", queue->sized->name, "type", type_of(row)));
+                             LABELS("queue", name_of(queue), "type", type_of(row)));
     }
 }
 
