@@ -135,37 +135,26 @@ static void check_print_json(const struct report *report)
                report->scan.faults ? report->scan.fault : NULL);
 }
 
-static void check_add_row(struct table *table, const char *queue, const char *check, bool ok,
-                          const char *words)
+static void check_add_row(struct table *table, const struct report *report, const char *check,
+                          bool ok, const char *words)
 {
-    table_text(table, PLAIN, queue);
+    table_text(table, PLAIN, report->queue);
     table_text(table, PLAIN, check);
     table_text(table, ok ? GREEN : RED, ok ? "ok" : "VIOLATED");
     table_text(table, PLAIN, words);
 }
 
-static void add_counters(struct table *table, const struct report *report)
-{
-    char words[400];
-
-    check_add_row(table, report->queue, "counters", report->counters_ok,
-                  later_conserved_text(&report->sizes, words, sizeof words));
-}
-
 static void add_sets(struct table *table, const struct report *report)
 {
-    char words[300] = "";
+    char words[300];
+    int len = 0;
 
-    for (size_t i = 0; i < SETS; i++) {
-        size_t len = strlen(words);
-
-        snprintf(words + len, sizeof words - len, "%s%s %" PRIu64, i ? " + " : "",
-                 later_key_name(sets[i]), later_sizes_in(&report->sizes, sets[i]));
-    }
-    snprintf(words + strlen(words), sizeof words - strlen(words),
-             " = jobs %" PRIu64 " + unadopted %" PRIu64, report->sizes.jobs,
-             report->scan.unadopted);
-    check_add_row(table, report->queue, "sets", report->sets_ok, words);
+    for (size_t i = 0; i < SETS; i++)
+        len += snprintf(words + len, sizeof words - (size_t)len, "%s%s %" PRIu64, i ? " + " : "",
+                        later_key_name(sets[i]), later_sizes_in(&report->sizes, sets[i]));
+    snprintf(words + len, sizeof words - (size_t)len, " = jobs %" PRIu64 " + unadopted %" PRIu64,
+             report->sizes.jobs, report->scan.unadopted);
+    check_add_row(table, report, "sets", report->sets_ok, words);
 }
 
 static void check_add_members(struct table *table, const struct report *report)
@@ -178,7 +167,7 @@ static void check_add_members(struct table *table, const struct report *report)
     else
         snprintf(words, sizeof words, "%" PRIu64 " looked at, each in one set, with its document",
                  report->scan.looked_at);
-    check_add_row(table, report->queue, "members", report->members_ok, words);
+    check_add_row(table, report, "members", report->members_ok, words);
 }
 
 static void check_add_news(struct table *table, const struct report *report)
@@ -192,15 +181,24 @@ static void check_add_news(struct table *table, const struct report *report)
              news_ok(report) ? ""
                              : "; a laterd that serves this queue moves it; its log says what "
                                "hinders it");
-    check_add_row(table, report->queue, "news", news_ok(report), words);
+    check_add_row(table, report, "news", news_ok(report), words);
 }
 
-static void check_add_name(struct table *table, const struct report *report)
+static void check_add_rows(struct table *table, const struct report *report)
 {
-    check_add_row(table, report->queue, "name", report->name_ok,
-                  report->name_ok
-                      ? "it is not in later:queues yet: only plain ZADDs so far"
-                      : "it has jobs but is not in later:queues, so nobody looks for it");
+    char words[400];
+
+    if (report->stray)
+        check_add_row(table, report, "name", report->name_ok,
+                      report->name_ok
+                          ? "it is not in later:queues yet: only plain ZADDs so far"
+                          : "it has jobs but is not in later:queues, so nobody looks for it");
+    check_add_row(table, report, "counters", report->counters_ok,
+                  later_conserved_text(&report->sizes, words, sizeof words));
+    add_sets(table, report);
+    if (report->sizes.news > 0)
+        check_add_news(table, report);
+    check_add_members(table, report);
 }
 
 /* --- the command --- */
@@ -214,17 +212,10 @@ static int check_one(struct cli *cli, const char *queue, bool stray, struct tabl
     if (cli_keys(cli, queue, &keys, err) < 0 || check_one_queue(cli, &keys, &report, err) < 0)
         return -1;
     report.name_ok = !stray || report.sizes.jobs == 0;
-    if (cli->json) {
+    if (cli->json)
         check_print_json(&report);
-    } else {
-        if (stray)
-            check_add_name(table, &report);
-        add_counters(table, &report);
-        add_sets(table, &report);
-        if (report.sizes.news > 0)
-            check_add_news(table, &report);
-        check_add_members(table, &report);
-    }
+    else
+        check_add_rows(table, &report);
     return report.counters_ok && report.sets_ok && report.members_ok && report.name_ok &&
                    news_ok(&report)
                ? LATER_OK

@@ -37,30 +37,34 @@ struct held {
 
 /* --- looking --- */
 
-struct asking {
+/* One run of the command. */
+struct locks {
     struct cli *cli;
     const char *prefix;
-    double now;
+    double now;            /* Redis's clock */
+    struct served *served; /* owned */
+    struct laid laid;      /* the numbers that are set */
+    struct table table;
 };
 
 /* Reads a number, 0 if there is none. Returns 0, or -1 with *err. */
-static int ask_number(const struct asking *asking, struct later_command *cmd, int64_t *number,
+static int ask_number(const struct locks *locks, struct later_command *cmd, int64_t *number,
                       struct later_error *err)
 {
-    struct later_reply *reply = cli_call(asking->cli, cmd, err);
+    struct later_reply *reply = cli_call(locks->cli, cmd, err);
 
     *number = later_reply_int(reply);
     later_reply_free(reply);
     return reply ? 0 : -1;
 }
 
-static int look_at_lock(const struct asking *asking, struct held *held, struct later_error *err)
+static int look_at_lock(const struct locks *locks, struct held *held, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_lock_seen seen;
 
-    later_lock_look(&cmd, asking->prefix, held->name);
-    held->lock = cli_call(asking->cli, &cmd, err);
+    later_lock_look(&cmd, locks->prefix, held->name);
+    held->lock = cli_call(locks->cli, &cmd, err);
     if (!held->lock)
         return -1;
     later_lock_seen(held->lock, &seen);
@@ -74,39 +78,39 @@ static int look_at_lock(const struct asking *asking, struct held *held, struct l
     return 0;
 }
 
-static int look_at_permit(const struct asking *asking, struct held *held, struct later_error *err)
+static int look_at_permit(const struct locks *locks, struct held *held, struct later_error *err)
 {
     struct later_command count = { 0 }, first = { 0 };
     struct later_reply *reply;
 
-    later_held_holders(&count, asking->prefix, held->name, asking->now);
-    if (ask_number(asking, &count, &held->count, err) < 0)
+    later_held_holders(&count, locks->prefix, held->name, locks->now);
+    if (ask_number(locks, &count, &held->count, err) < 0)
         return -1;
-    later_held_first_end(&first, asking->prefix, held->name, asking->now);
-    reply = cli_call(asking->cli, &first, err);
+    later_held_first_end(&first, locks->prefix, held->name, locks->now);
+    reply = cli_call(locks->cli, &first, err);
     if (!reply)
         return -1;
     if (later_reply_count(reply) == 2)
-        held->left = later_reply_seconds(later_reply_at(reply, 1), asking->now) - asking->now;
+        held->left = later_reply_seconds(later_reply_at(reply, 1), locks->now) - locks->now;
     later_reply_free(reply);
     return 0;
 }
 
-static int look_at_limit(const struct asking *asking, struct held *held, struct later_error *err)
+static int look_at_limit(const struct locks *locks, struct held *held, struct later_error *err)
 {
     struct later_command used = { 0 }, left = { 0 }, oldest = { 0 };
     struct later_reply *reply;
     int64_t ms;
 
-    later_held_used(&used, asking->prefix, held->kind, held->name);
-    later_held_left(&left, asking->prefix, held->name);
-    if (ask_number(asking, &used, &held->count, err) < 0 || ask_number(asking, &left, &ms, err) < 0)
+    later_held_used(&used, locks->prefix, held->kind, held->name);
+    later_held_left(&left, locks->prefix, held->name);
+    if (ask_number(locks, &used, &held->count, err) < 0 || ask_number(locks, &left, &ms, err) < 0)
         return -1;
     held->left = ms < 0 ? -1 : (double)ms / 1000;
     if (held->kind == LATER_HELD_FIXED)
         return 0;
-    later_held_oldest(&oldest, asking->prefix, held->name, held->count > held->max ? held->max : 0);
-    reply = cli_call(asking->cli, &oldest, err);
+    later_held_oldest(&oldest, locks->prefix, held->name, held->count > held->max ? held->max : 0);
+    reply = cli_call(locks->cli, &oldest, err);
     if (!reply)
         return -1;
     held->since = later_reply_seconds(reply, -1);
@@ -116,7 +120,7 @@ static int look_at_limit(const struct asking *asking, struct held *held, struct 
 
 /* Of the waiters first … end, all of one queue: which of them are still in `delayed`? Others have
  * been cancelled, kicked or buried since. */
-static int look_in_delayed(const struct asking *asking, struct held *held, size_t first, size_t end,
+static int look_in_delayed(const struct locks *locks, struct held *held, size_t first, size_t end,
                            struct later_error *err)
 {
     const char *waiter = later_reply_text(later_reply_at(held->line, first), NULL);
@@ -128,12 +132,12 @@ static int look_in_delayed(const struct asking *asking, struct held *held, size_
     snprintf(queue, sizeof queue, "%.*s", (int)strcspn(waiter, " "), waiter);
     if (!waiter[strcspn(waiter, " ")] || !later_key_shard_valid(queue))
         return 0; /* another program's */
-    later_keys_init(&keys, asking->prefix, queue);
+    later_keys_init(&keys, locks->prefix, queue);
     later_inspect_scores(&cmd, &keys, LATER_KEY_DELAYED, end - first);
     for (size_t i = first; i < end; i++)
         later_command_text(&cmd,
                            strchr(later_reply_text(later_reply_at(held->line, i), NULL), ' ') + 1);
-    reply = cli_call(asking->cli, &cmd, err);
+    reply = cli_call(locks->cli, &cmd, err);
     for (size_t i = first; reply && i < end; i++) {
         if (!*later_reply_text(later_reply_at(reply, i - first), NULL))
             continue;
@@ -158,21 +162,21 @@ static size_t same_queue(const struct held *held, size_t first)
 }
 
 /* The first LINE_MOST of a line are looked at; those after them are taken at its word. */
-static int look_at_line(const struct asking *asking, struct held *held, struct later_error *err)
+static int look_at_line(const struct locks *locks, struct held *held, struct later_error *err)
 {
     struct later_command count = { 0 }, first = { 0 };
     size_t looked, end;
     int64_t all;
 
-    later_held_waiting(&count, asking->prefix, held->kind, held->name);
-    later_held_waiters(&first, asking->prefix, held->kind, held->name, LINE_MOST);
-    if (ask_number(asking, &count, &all, err) < 0)
+    later_held_waiting(&count, locks->prefix, held->kind, held->name);
+    later_held_waiters(&first, locks->prefix, held->kind, held->name, LINE_MOST);
+    if (ask_number(locks, &count, &all, err) < 0)
         return -1;
-    held->line = cli_call(asking->cli, &first, err);
+    held->line = cli_call(locks->cli, &first, err);
     looked = later_reply_count(held->line);
     for (size_t i = 0; held->line && i < looked; i = end) {
         end = same_queue(held, i);
-        if (look_in_delayed(asking, held, i, end, err) < 0)
+        if (look_in_delayed(locks, held, i, end, err) < 0)
             return -1;
     }
     held->waiting += all > (int64_t)looked ? all - (int64_t)looked : 0;
@@ -182,18 +186,16 @@ static int look_at_line(const struct asking *asking, struct held *held, struct l
 /* Set kind and name, and max, if it is known; this fills in the rest: who has it, since when, for
  * how long, who waits. It takes several commands, and things may change in between. now: Redis's
  * clock. Returns 0, or -1 with *err. locks_forget() is due in both cases. */
-static int locks_look(struct cli *cli, double now, struct held *held, struct later_error *err)
+static int locks_look(const struct locks *locks, struct held *held, struct later_error *err)
 {
-    const struct asking whom = { cli, later_call_prefix(cli->client), now };
-    const struct asking *asking = &whom;
     int ok;
 
     held->left = held->since = held->opens = -1;
     held->owner = "";
-    ok = held->kind == LATER_HELD_LOCK     ? look_at_lock(asking, held, err)
-         : held->kind == LATER_HELD_PERMIT ? look_at_permit(asking, held, err)
-                                           : look_at_limit(asking, held, err);
-    return ok < 0 ? -1 : look_at_line(asking, held, err);
+    ok = held->kind == LATER_HELD_LOCK     ? look_at_lock(locks, held, err)
+         : held->kind == LATER_HELD_PERMIT ? look_at_permit(locks, held, err)
+                                           : look_at_limit(locks, held, err);
+    return ok < 0 ? -1 : look_at_line(locks, held, err);
 }
 
 static void locks_forget(struct held *held)
@@ -201,18 +203,6 @@ static void locks_forget(struct held *held)
     later_reply_free(held->lock);
     later_reply_free(held->line);
 }
-
-/* --- the command --- */
-
-/* One run of the command. */
-struct locks {
-    struct cli *cli;
-    const char *prefix;
-    double now;            /* Redis's clock */
-    struct served *served; /* owned */
-    struct laid laid;      /* the numbers that are set */
-    struct table table;
-};
 
 /* --- how many may have it --- */
 
@@ -301,7 +291,7 @@ static int locks_tell(struct locks *locks, enum later_held kind, const char *key
     if (!later_held_name(held.name, key, &waits))
         return 0;
     locks_find_max(locks, &held);
-    ok = locks_look(locks->cli, locks->now, &held, err);
+    ok = locks_look(locks, &held, err);
     if (ok == 0 && (waits ? held.count == 0 && held.waiting > 0 : held.count > 0)) {
         locks_find_opening(locks, &held);
         if (locks->cli->json)
