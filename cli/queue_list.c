@@ -118,6 +118,17 @@ int queue_list_known(struct cli *cli, struct queue_list *list, struct later_erro
     return 0;
 }
 
+int queue_list_asked(struct cli *cli, struct queue_list *list, struct later_error *err)
+{
+    const char *queue = args_text(&cli->args, "queue");
+
+    if (!queue)
+        return queue_list_known(cli, list, err);
+    if (!later_key_shard_valid(queue)) /* a name that is too long must not be cut to a good one */
+        return later_call_whole(queue, err);
+    return queue_list_add(list, queue, err);
+}
+
 int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error *err)
 {
     return cli->args.count > 0 ? queue_list_read_named(cli, list, err)

@@ -28,6 +28,9 @@ int queue_list_each(struct cli *cli, struct queue_list *list, struct later_error
 /* Lists all queues that Redis knows, whatever the command line names. */
 int queue_list_known(struct cli *cli, struct queue_list *list, struct later_error *err);
 
+/* Lists the queue of -q, or, without it, all that Redis knows. */
+int queue_list_asked(struct cli *cli, struct queue_list *list, struct later_error *err);
+
 /* Lists the same as queue_list_find(), but with each queue's shards after it: those of its plan,
  * and, if the command line names no queue, others that Redis knows. */
 int queue_list_parts(struct cli *cli, struct queue_list *list, struct later_error *err);

@@ -136,11 +136,7 @@ int choose_queues(const struct choice *choice, struct queue_list *list, struct l
                           "-q is one queue, -A all of them: give one of the two");
     if (!all && !queue)
         return later_fail(err, LATER_E_USAGE, "which queue? -q Q, or -A for all");
-    if (all)
-        return queue_list_known(choice->cli, list, err);
-    if (!later_key_shard_valid(queue)) /* a name that is too long must not be cut to a good one */
-        return later_call_whole(queue, err);
-    return queue_list_add(list, queue, err);
+    return queue_list_asked(choice->cli, list, err);
 }
 
 /* --- progress --- */

@@ -36,9 +36,9 @@ int cron_find(struct cli *cli, const char *name, struct cron_found *found, struc
 int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,
                    struct later_zone **zone, struct later_error *err);
 
-/* Looks for it in one queue. Returns 1; 0 if there is none, and then its state is ""; -1 with *err.
- */
-int cron_look(struct cli *cli, const char *queue, const char *name, struct cron_found *found,
-              struct later_error *err);
+/* Reads the document of the schedule's jobs. The caller frees the reply, from which *document is
+ * borrowed. NULL with *err: LATER_E_NONE if it is gone. */
+struct later_reply *cron_document(struct cli *cli, const struct cron_found *found, const char *name,
+                                  const char **document, size_t *len, struct later_error *err);
 
 #endif

@@ -85,16 +85,6 @@ int cron_resume(struct cli *cli, char **words, struct later_error *err)
     return move(cli, &found, words[0], LATER_CRON_RESUME, next, err);
 }
 
-/* Finds the document in a definition: it follows the empty line. */
-static const char *cron_act_find_document(const struct later_reply *reply, size_t *len)
-{
-    size_t size;
-    const char *text = later_reply_text(reply, &size), *at = strstr(text, "\n\n");
-
-    *len = at ? size - (size_t)(at + 2 - text) : 0;
-    return at ? at + 2 : NULL;
-}
-
 static int cron_act_push(struct cli *cli, const struct cron_found *found, const char *name,
                          const char *document, size_t len, struct later_error *err)
 {
@@ -121,7 +111,6 @@ static int cron_act_push(struct cli *cli, const struct cron_found *found, const 
 /* The job is pushed now, besides the ticks. No tick is used up. */
 int cron_run(struct cli *cli, char **words, struct later_error *err)
 {
-    struct later_command cmd = { 0 };
     struct cron_found found;
     struct later_reply *reply;
     const char *document;
@@ -130,13 +119,8 @@ int cron_run(struct cli *cli, char **words, struct later_error *err)
 
     if (cron_find(cli, words[0], &found, err) < 0)
         return -1;
-    later_command_say(&cmd, "HGET %s %s", found.keys.name[LATER_KEY_CRONTAB], words[0]);
-    reply = cli_call(cli, &cmd, err);
-    if (!reply)
-        return -1;
-    document = cron_act_find_document(reply, &len);
-    status = document ? cron_act_push(cli, &found, words[0], document, len, err)
-                      : later_fail(err, LATER_E_NONE, "there is no schedule %s", words[0]);
+    reply = cron_document(cli, &found, words[0], &document, &len, err);
+    status = reply ? cron_act_push(cli, &found, words[0], document, len, err) : -1;
     later_reply_free(reply);
     return status;
 }

@@ -4,9 +4,12 @@
 #include "queue_list.h"
 
 #include <stdio.h>
+#include <string.h>
 
-int cron_look(struct cli *cli, const char *queue, const char *name, struct cron_found *found,
-              struct later_error *err)
+/* Looks for it in one queue. Returns 1; 0 if there is none, and then its state is ""; -1 with *err.
+ */
+static int cron_look(struct cli *cli, const char *queue, const char *name, struct cron_found *found,
+                     struct later_error *err)
 {
     char from[LATER_SCHEDULE_NAME_MAX + 2];
     struct later_command cmd = { 0 };
@@ -31,20 +34,21 @@ int cron_look(struct cli *cli, const char *queue, const char *name, struct cron_
     return crontab.count > 0;
 }
 
-static int cron_find_look_everywhere(struct cli *cli, const char *name, struct cron_found *found,
-                                     struct later_error *err)
+int cron_find(struct cli *cli, const char *name, struct cron_found *found, struct later_error *err)
 {
+    const char *queue = args_text(&cli->args, "queue");
     struct queue_list list = { 0 };
-    int count = 0, status = queue_list_known(cli, &list, err);
+    int count = 0, status;
 
+    if (!later_schedule_name_valid(name))
+        return later_fail(err, LATER_E_USAGE, "%.80s is not the name of a schedule", name);
+    status = queue_list_asked(cli, &list, err);
     for (size_t i = 0; status >= 0 && i < list.count; i++) {
         struct cron_found one;
 
         status = cron_look(cli, list.names[i], name, &one, err);
-        if (status <= 0)
-            continue;
-        *found = one;
-        count++;
+        if (status > 0 && count++ == 0)
+            *found = one;
     }
     queue_list_free(&list);
     if (status < 0)
@@ -52,22 +56,9 @@ static int cron_find_look_everywhere(struct cli *cli, const char *name, struct c
     if (count > 1)
         return later_fail(err, LATER_E_USAGE,
                           "several queues have a schedule %s; say which with -q", name);
-    return count;
-}
-
-int cron_find(struct cli *cli, const char *name, struct cron_found *found, struct later_error *err)
-{
-    const char *queue = args_text(&cli->args, "queue");
-    int status;
-
-    if (!later_schedule_name_valid(name))
-        return later_fail(err, LATER_E_USAGE, "%.80s is not the name of a schedule", name);
-    status = queue ? cron_look(cli, queue, name, found, err)
-                   : cron_find_look_everywhere(cli, name, found, err);
-    if (status == 0)
-        return later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,
-                          queue ? " in queue " : "", queue ? queue : "");
-    return status < 0 ? -1 : 0;
+    return count == 1 ? 0
+                      : later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,
+                                   queue ? " in queue " : "", queue ? queue : "");
 }
 
 int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,
@@ -81,4 +72,27 @@ int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,
     }
     *zone = later_zone_open(later_schedule_zone(&found->schedule), err);
     return *zone ? 0 : -1;
+}
+
+/* In a definition it follows the empty line. */
+struct later_reply *cron_document(struct cli *cli, const struct cron_found *found, const char *name,
+                                  const char **document, size_t *len, struct later_error *err)
+{
+    struct later_command cmd = { 0 };
+    struct later_reply *reply;
+    const char *text;
+
+    later_command_say(&cmd, "HGET %s %s", found->keys.name[LATER_KEY_CRONTAB], name);
+    reply = cli_call(cli, &cmd, err);
+    text = later_reply_text(reply, len);
+    *document = strstr(text, "\n\n");
+    if (reply && *document) {
+        *document += 2;
+        *len -= (size_t)(*document - text);
+        return reply;
+    }
+    if (reply)
+        later_fail(err, LATER_E_NONE, "there is no schedule %s", name);
+    later_reply_free(reply);
+    return NULL;
 }

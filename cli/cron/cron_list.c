@@ -199,14 +199,11 @@ int cron_list(struct cli *cli, struct later_error *err)
 {
     static const char *const headings[] = { "QUEUE",   "NAME",  "AT",      "ZONE",  "NEXT", "LAST",
                                             "OUTCOME", "STATE", ">MISSED", "WORDS", NULL };
-    const char *queue = args_text(&cli->args, "queue");
     struct queue_list list = { 0 };
     struct table table;
-    int status = queue ? 0 : queue_list_known(cli, &list, err);
+    int status = queue_list_asked(cli, &list, err);
 
     cli_table(cli, &table, headings);
-    if (queue)
-        status = list_queue(cli, queue, &table, err);
     for (size_t i = 0; status == 0 && i < list.count; i++)
         status = list_queue(cli, list.names[i], &table, err);
     if (status == 0)

@@ -156,41 +156,15 @@ static int cron_set_check_plain(const struct cli *cli, struct later_error *err)
     return 0;
 }
 
-/* Returns the document of the schedule's jobs, malloc'ed. NULL with *err. */
-static char *cron_set_fetch(struct cli *cli, const struct cron_found *found, const char *name,
-                            size_t *len, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    const char *definition, *document;
-    struct later_reply *reply;
-    char *copy = NULL;
-
-    later_command_say(&cmd, "HGET %s %s", found->keys.name[LATER_KEY_CRONTAB], name);
-    reply = cli_call(cli, &cmd, err);
-    if (!reply)
-        return NULL;
-    definition = later_reply_text(reply, len);
-    document = strstr(definition, "\n\n");
-    if (document) {
-        *len -= (size_t)(document + 2 - definition);
-        copy = malloc(*len + 1);
-    }
-    if (copy)
-        memcpy(copy, document + 2, *len + 1);
-    else
-        later_fail(err, document ? LATER_E_SYSTEM : LATER_E_NONE,
-                   document ? "no memory" : "the schedule is gone");
-    later_reply_free(reply);
-    return copy;
-}
-
 /* It keeps its zone, unless another one is given. */
 static int cron_set_change(struct cli *cli, char **words, struct later_error *err)
 {
     const char *zone = args_text(&cli->args, "zone"), *at = words[1];
     struct cron_found found;
     struct later_schedule schedule;
-    char *document, kept[LATER_ZONE_MAX + 1];
+    struct later_reply *reply;
+    const char *document;
+    char kept[LATER_ZONE_MAX + 1];
     size_t size;
     struct later_cron_put put;
     int status;
@@ -204,12 +178,11 @@ static int cron_set_change(struct cli *cli, char **words, struct later_error *er
     schedule.zone[0] = '\0';
     if (later_schedule_set(&schedule, at, zone, err) < 0)
         return -1;
-    document = cron_set_fetch(cli, &found, words[0], &size, err);
-    if (!document)
-        return -1;
-    status =
-        later_cron_put(cli->client, &found.keys, words[0], &schedule, document, size, &put, err);
-    free(document);
+    reply = cron_document(cli, &found, words[0], &document, &size, err);
+    status = reply ? later_cron_put(cli->client, &found.keys, words[0], &schedule, document, size,
+                                    &put, err)
+                   : -1;
+    later_reply_free(reply);
     if (status == 0)
         cron_set_tell(cli, found.keys.queue, words[0], &put, &schedule, &found.schedule);
     return status < 0 ? -1 : LATER_OK;

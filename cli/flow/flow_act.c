@@ -25,16 +25,12 @@ static int flow_look(struct cli *cli, const char *queue, const char *name, struc
 
 int flow_find(struct cli *cli, const char *name, struct flow_found *found, struct later_error *err)
 {
-    const char *queue = args_text(&cli->args, "queue");
     struct queue_list list = { 0 };
-    int count = 0, ok = 0;
+    int count = 0, ok;
 
     if (!later_key_queue_valid(name))
         return later_fail(err, LATER_E_USAGE, "%.70s is not the name of a flow", name);
-    if (queue)
-        ok = queue_list_add(&list, queue, err);
-    else
-        ok = queue_list_known(cli, &list, err);
+    ok = queue_list_asked(cli, &list, err);
     for (size_t i = 0; ok >= 0 && i < list.count; i++) {
         struct flow_found one;
 

@@ -107,7 +107,6 @@ static int flow_list_queue(struct flow_list *list, const char *queue, struct lat
 
 int flow_list(struct cli *cli, struct later_error *err)
 {
-    const char *queue = args_text(&cli->args, "queue");
     struct flow_list list = { .cli = cli, .state = args_text(&cli->args, "state"), .most = 1000 };
     struct queue_list queues = { 0 };
     int ok;
@@ -116,10 +115,7 @@ int flow_list(struct cli *cli, struct later_error *err)
         cli_clock(cli, &list.now, err) < 0)
         return -1;
     flow_table(cli, &list.table);
-    if (queue)
-        ok = queue_list_add(&queues, queue, err);
-    else
-        ok = queue_list_known(cli, &queues, err);
+    ok = queue_list_asked(cli, &queues, err);
     for (size_t i = 0; ok == 0 && i < queues.count && list.most > 0; i++)
         ok = flow_list_queue(&list, queues.names[i], err);
     if (ok == 0)
