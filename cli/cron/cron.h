@@ -38,7 +38,8 @@ int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,
 
 /* Reads the document of the schedule's jobs. The caller frees the reply, from which *document is
  * borrowed. NULL with *err: LATER_E_NONE if it is gone. */
-struct later_reply *cron_document(struct cli *cli, const struct cron_found *found, const char *name,
-                                  const char **document, size_t *len, struct later_error *err);
+struct later_reply *cron_find_document(struct cli *cli, const struct cron_found *found,
+                                       const char *name, const char **document, size_t *len,
+                                       struct later_error *err);
 
 #endif

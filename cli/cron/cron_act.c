@@ -119,7 +119,7 @@ int cron_run(struct cli *cli, char **words, struct later_error *err)
 
     if (cron_find(cli, words[0], &found, err) < 0)
         return -1;
-    reply = cron_document(cli, &found, words[0], &document, &len, err);
+    reply = cron_find_document(cli, &found, words[0], &document, &len, err);
     status = reply ? cron_act_push(cli, &found, words[0], document, len, err) : -1;
     later_reply_free(reply);
     return status;

@@ -75,8 +75,9 @@ int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,
 }
 
 /* In a definition it follows the empty line. */
-struct later_reply *cron_document(struct cli *cli, const struct cron_found *found, const char *name,
-                                  const char **document, size_t *len, struct later_error *err)
+struct later_reply *cron_find_document(struct cli *cli, const struct cron_found *found,
+                                       const char *name, const char **document, size_t *len,
+                                       struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;

@@ -178,7 +178,7 @@ static int cron_set_change(struct cli *cli, char **words, struct later_error *er
     schedule.zone[0] = '\0';
     if (later_schedule_set(&schedule, at, zone, err) < 0)
         return -1;
-    reply = cron_document(cli, &found, words[0], &document, &size, err);
+    reply = cron_find_document(cli, &found, words[0], &document, &size, err);
     status = reply ? later_cron_put(cli->client, &found.keys, words[0], &schedule, document, size,
                                     &put, err)
                    : -1;

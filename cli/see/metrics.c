@@ -20,7 +20,7 @@ static void each_queue(struct exposition *text, const struct gathered *gathered,
     }
 }
 
-static const char *name_of(const struct gathered_queue *queue)
+static const char *metrics_name_of(const struct gathered_queue *queue)
 {
     return queue->sized->name;
 }
@@ -32,37 +32,38 @@ static void put_states(struct exposition *text, const struct gathered_queue *que
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         exposition_int(text, later_sizes_in(&queue->sized->sizes, states[i]),
-                       LABELS("queue", name_of(queue), "state", later_key_name(states[i])));
+                       LABELS("queue", metrics_name_of(queue), "state", later_key_name(states[i])));
 }
 
 static void put_news(struct exposition *text, const struct gathered_queue *queue)
 {
-    exposition_int(text, queue->sized->sizes.news, LABELS("queue", name_of(queue)));
+    exposition_int(text, queue->sized->sizes.news, LABELS("queue", metrics_name_of(queue)));
 }
 
 static void put_groups(struct exposition *text, const struct gathered_queue *queue)
 {
     for (size_t i = 0; i < queue->groups.count; i++)
-        exposition_int(text, queue->groups.groups[i].ready,
-                       LABELS("queue", name_of(queue), "group", queue->groups.groups[i].name));
+        exposition_int(
+            text, queue->groups.groups[i].ready,
+            LABELS("queue", metrics_name_of(queue), "group", queue->groups.groups[i].name));
 }
 
 static void put_oldest(struct exposition *text, const struct gathered_queue *queue)
 {
     double age = queue->sized->sizes.oldest_ready;
 
-    exposition_real(text, age > 0 ? age : 0, LABELS("queue", name_of(queue)));
+    exposition_real(text, age > 0 ? age : 0, LABELS("queue", metrics_name_of(queue)));
 }
 
 static void put_paused(struct exposition *text, const struct gathered_queue *queue)
 {
     exposition_int(text, queue->sized->paused == queue->sized->parts,
-                   LABELS("queue", name_of(queue)));
+                   LABELS("queue", metrics_name_of(queue)));
 }
 
 static void put_running(struct exposition *text, const struct gathered_queue *queue)
 {
-    exposition_int(text, queue->running, LABELS("queue", name_of(queue)));
+    exposition_int(text, queue->running, LABELS("queue", metrics_name_of(queue)));
 }
 
 static const char *type_of(const struct later_tally *row)
@@ -77,7 +78,7 @@ static void put_attempts(struct exposition *text, const struct gathered_queue *q
 
         for (int n = 0; n < LATER_OUTCOMES; n++)
             exposition_int(text, row->outcomes[n],
-                           LABELS("queue", name_of(queue), "type", type_of(row), "result",
+                           LABELS("queue", metrics_name_of(queue), "type", type_of(row), "result",
                                   later_outcome_name((enum later_outcome)n)));
     }
 }
@@ -88,7 +89,7 @@ static void put_waits(struct exposition *text, const struct gathered_queue *queu
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->wait, row->wait_us,
-                             LABELS("queue", name_of(queue), "type", type_of(row)));
+                             LABELS("queue", metrics_name_of(queue), "type", type_of(row)));
     }
 }
 
@@ -98,7 +99,7 @@ static void put_runs(struct exposition *text, const struct gathered_queue *queue
         const struct later_tally *row = queue->totals.rows[i];
 
         exposition_histogram(text, &row->run, row->run_us,
-                             LABELS("queue", name_of(queue), "type", type_of(row)));
+                             LABELS("queue", metrics_name_of(queue), "type", type_of(row)));
     }
 }
 
