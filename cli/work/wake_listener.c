@@ -5,7 +5,6 @@
 #include "queue/inspect.h"
 #include "work/take.h"
 
-
 #define WAKE_WAIT    2.0 /* seconds of one BLPOP */
 #define WAKE_TIMEOUT 4.0 /* seconds after which its answer is overdue */
 
