@@ -25,6 +25,11 @@ struct member {
     double least, most;
     size_t at;           /* its place in struct later_document */
     const char *refused; /* why */
+    /* Of a text with a form: has it that, and what is it? counted: 1 to `most` of that. */
+    bool (*fits)(const char *text);
+    const char *form;
+    bool counted;
+    bool is_span; /* of seconds: above 0 */
 };
 
 static void *field_of(struct later_document *doc, const struct member *member)
@@ -56,22 +61,6 @@ static bool is_type_char(char c)
            c == '_' || c == ':' || c == '-';
 }
 
-static int document_read_type(struct later_document *doc, const struct member *member,
-                              const struct later_json_member *value, struct later_error *err)
-{
-    char *to = field_of(doc, member);
-    int len = document_read_text(value, to, LATER_TYPE_MAX, err);
-
-    if (len == 0)
-        return later_fail(err, LATER_E_DATA, "%s: empty", member->name);
-    for (int i = 0; i < len; i++) {
-        if (!is_type_char(to[i]))
-            return later_fail(err, LATER_E_DATA, "%s: must consist of letters, digits and _ . : -",
-                              member->name);
-    }
-    return len < 0 ? -1 : 0;
-}
-
 bool later_document_is_type(const char *name)
 {
     size_t len = 0;
@@ -95,48 +84,30 @@ bool later_document_is_hook(const char *text)
     return later_document_is_type(type) && later_key_queue_valid(at + 1);
 }
 
-static int document_read_hook(struct later_document *doc, const struct member *member,
-                              const struct later_json_member *value, struct later_error *err)
+static bool is_word(const char *text)
 {
-    char *to = field_of(doc, member);
-    int len = document_read_text(value, to, (size_t)member->most, err);
-
-    if (len == 0)
-        return later_fail(err, LATER_E_DATA, "%s: empty", member->name);
-    if (len > 0 && ((size_t)len != strlen(to) || !later_document_is_hook(to)))
-        return later_fail(err, LATER_E_DATA,
-                          "%s: must be a type (letters, digits and _ . : -), or TYPE@QUEUE",
-                          member->name);
-    return len < 0 ? -1 : 0;
+    while (*text > ' ' && *text <= '~')
+        text++;
+    return !*text;
 }
 
-static int document_read_word(struct later_document *doc, const struct member *member,
-                              const struct later_json_member *value, struct later_error *err)
+/* A text of one form, which its member names. */
+static int read_form(struct later_document *doc, const struct member *member,
+                     const struct later_json_member *value, struct later_error *err)
 {
     char *to = field_of(doc, member);
     int len = document_read_text(value, to, (size_t)member->most, err);
 
-    if (len == 0)
+    if (len < 0)
+        return -1;
+    if (len == 0 && !member->counted)
         return later_fail(err, LATER_E_DATA, "%s: empty", member->name);
-    for (int i = 0; i < len; i++) {
-        if (to[i] <= ' ' || to[i] > '~')
-            return later_fail(err, LATER_E_DATA, "%s: must be printable ASCII without space",
-                              member->name);
-    }
-    return len < 0 ? -1 : 0;
-}
-
-static int document_read_name(struct later_document *doc, const struct member *member,
-                              const struct later_json_member *value, struct later_error *err)
-{
-    char *to = field_of(doc, member);
-    int len = document_read_text(value, to, (size_t)member->most, err);
-
-    if (len >= 0 && (strlen(to) != (size_t)len || !later_key_name_valid(to)))
-        return later_fail(err, LATER_E_DATA,
-                          "%s: must be 1 to %.0f printable ASCII characters without space or brace",
-                          member->name, member->most);
-    return len < 0 ? -1 : 0;
+    if (strlen(to) == (size_t)len && member->fits(to))
+        return 0;
+    if (member->counted)
+        return later_fail(err, LATER_E_DATA, "%s: must be 1 to %.0f %s", member->name, member->most,
+                          member->form);
+    return later_fail(err, LATER_E_DATA, "%s: must %s", member->name, member->form);
 }
 
 static int document_read_line(struct later_document *doc, const struct member *member,
@@ -152,18 +123,6 @@ static int document_read_line(struct later_document *doc, const struct member *m
             return later_fail(err, LATER_E_DATA, "%s: must have no control bytes (%u)",
                               member->name, c);
     }
-    return len < 0 ? -1 : 0;
-}
-
-static int read_label(struct later_document *doc, const struct member *member,
-                      const struct later_json_member *value, struct later_error *err)
-{
-    char *to = field_of(doc, member);
-    int len = document_read_text(value, to, (size_t)member->most, err);
-
-    if (len >= 0 && (strlen(to) != (size_t)len || !later_key_queue_valid(to)))
-        return later_fail(err, LATER_E_DATA, "%s: must be 1 to %.0f letters, digits and _ . -",
-                          member->name, member->most);
     return len < 0 ? -1 : 0;
 }
 
@@ -244,6 +203,7 @@ static int read_whole(struct later_document *doc, const struct member *member,
     return 0;
 }
 
+/* 0 or more, but for a span above 0. */
 static int document_read_seconds(struct later_document *doc, const struct member *member,
                                  const struct later_json_member *value, struct later_error *err)
 {
@@ -251,23 +211,10 @@ static int document_read_seconds(struct later_document *doc, const struct member
 
     if (document_read_number(value, to, err) < 0)
         return -1;
-    if (*to >= 0 && *to <= member->most)
+    if ((*to > 0 || (*to == 0 && !member->is_span)) && *to <= member->most)
         return 0;
-    return later_fail(err, LATER_E_DATA, "%s: must be from 0 to %.0f seconds", member->name,
-                      member->most);
-}
-
-static int read_span(struct later_document *doc, const struct member *member,
-                     const struct later_json_member *value, struct later_error *err)
-{
-    double *to = field_of(doc, member);
-
-    if (document_read_number(value, to, err) < 0)
-        return -1;
-    if (*to > 0 && *to <= member->most)
-        return 0;
-    return later_fail(err, LATER_E_DATA, "%s: must be above 0 and at most %.0f seconds",
-                      member->name, member->most);
+    return later_fail(err, LATER_E_DATA, "%s: must be %s %.0f seconds", member->name,
+                      member->is_span ? "above 0 and at most" : "from 0 to", member->most);
 }
 
 /* In how to push a job, 0 means that no time is given. */
@@ -408,20 +355,30 @@ static int document_take_payload(struct later_document *doc, const struct member
 
 #define AS(reader, member, least_, most_)                                                          \
     .read = reader, .at = offsetof(struct later_document, member), .least = least_, .most = most_
-#define WORD(member, least, most)  AS(document_read_word, member, least, most)
-#define NAME(member, least, most)  AS(document_read_name, member, least, most)
-#define TYPE(member, least, most)  AS(document_read_type, member, least, most)
-#define HOOK(member, least, most)  AS(document_read_hook, member, least, most)
+#define FORM(member, least, most, fits_, form_)                                                    \
+    AS(read_form, member, least, most), .fits = fits_, .form = form_
+#define WORD(member, least, most)                                                                  \
+    FORM(member, least, most, is_word, "be printable ASCII without space")
+#define NAME(member, least, most)                                                                  \
+    FORM(member, least, most, later_key_name_valid,                                                \
+         "printable ASCII characters without space or brace"),                                     \
+        .counted = true
+#define LABEL(member, least, most)                                                                 \
+    FORM(member, least, most, later_key_queue_valid, "letters, digits and _ . -"), .counted = true
+#define TYPE(member, least, most)                                                                  \
+    FORM(member, least, most, later_document_is_type, "consist of letters, digits and _ . : -")
+#define HOOK(member, least, most)                                                                  \
+    FORM(member, least, most, later_document_is_hook,                                              \
+         "be a type (letters, digits and _ . : -), or TYPE@QUEUE")
 #define TEXT(member, least, most)  AS(document_read_line, member, least, most)
 #define WHOLE(member, least, most) AS(read_whole, member, least, most)
 /* No count is beyond an int32_t. */
 #define COUNT(member, least, most)   AS(read_whole, member, least, most)
 #define SECONDS(member, least, most) AS(document_read_seconds, member, least, most)
-#define SPAN(member, least, most)    AS(read_span, member, least, most)
+#define SPAN(member, least, most)    SECONDS(member, least, most), .is_span = true
 #define TIME(member, least, most)    AS(document_read_time, member, least, most)
 #define WAITS(member, least, most)   AS(read_waits, member, least, most)
 #define FLAG(member, least, most)    AS(read_flag, member, least, most)
-#define LABEL(member, least, most)   AS(read_label, member, least, most)
 #define STEPS(member, least, most)   AS(read_steps, member, least, most)
 #define FATE(member, least, most)    AS(read_fate, member, least, most)
 
