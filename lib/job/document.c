@@ -1,8 +1,6 @@
 /* document.c: reading a job document: one reader for each member, in a table. */
 #include "job/document.h"
 
-#include "job/document_inner.h"
-
 #include "base/uncleared.h"
 #include "job/json.h"
 #include "job/option.h"

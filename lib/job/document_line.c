@@ -1,7 +1,6 @@
 /* document_line.c: a line of a file of jobs. */
 #include "job/document_line.h"
 
-#include "job/document_inner.h"
 #include "job/document_text.h"
 #include "job/json.h"
 

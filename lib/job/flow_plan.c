@@ -2,6 +2,7 @@
 #include "job/flow_plan.h"
 
 #include "base/names.h"
+#include "base/uncleared.h"
 #include "job/json.h"
 
 #include <inttypes.h>
@@ -9,91 +10,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char step_chars[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-
 /* ---- what a document says */
 
-/* Reads a string of step_chars from its value, with quotes. */
-static int flow_take_name(char to[LATER_STEP_MAX + 1], const struct later_json_member *member,
-                          struct later_error *err)
+/* Writes the names of a list that is checked, with commas between. */
+static void flow_put_after(char to[LATER_AFTER_SIZE], const char *list)
 {
-    size_t len = member->len - 2;
+    while (*(list += strcspn(list, "\"]")) == '"') {
+        size_t len = strcspn(++list, "\"");
 
-    if (member->value[0] != '"' || len < 1 || len > LATER_STEP_MAX ||
-        strspn(member->value + 1, step_chars) != len)
-        return later_fail(err, LATER_E_DATA, "%s: must be a string of 1 to %d of A-Z a-z 0-9 _ . -",
-                          member->name, LATER_STEP_MAX);
-    memcpy(to, member->value + 1, len);
-    to[len] = '\0';
-    return 0;
-}
-
-static int flow_take_after(struct later_flow_tie *tie, const char *value, struct later_error *err)
-{
-    static const char white[] = " \n\t\r";
-    char *to = tie->after;
-    size_t count = 0;
-
-    if (value[0] == '[')
-        value += 1 + strspn(value + 1, white);
-    for (; *value == '"'; count++) {
-        bool star = strncmp(value, "\"*\"", 3) == 0;
-        size_t len = star ? 1 : strspn(value + 1, step_chars);
-
-        if (value[len + 1] != '"' || len < 1 || len > LATER_STEP_MAX || count >= LATER_AFTER_MAX)
-            break;
-        *to = ',';
-        to += count > 0;
-        memcpy(to, value + 1, len);
-        to += len;
-        value += len + 2;
-        value += strspn(value, white);
-        value += *value == ',';
-        value += strspn(value, white);
+        memcpy(to, list, len);
+        to[len] = ',';
+        to += len + 1;
+        list += len + 1;
     }
-    *to = '\0';
-    if (*value != ']' || count < 1 || (count > 1 && strchr(tie->after, '*')))
-        return later_fail(err, LATER_E_DATA,
-                          "after: must be a list of 1 to %d steps, or [\"*\"] for all jobs",
-                          LATER_AFTER_MAX);
-    return 0;
-}
-
-static int flow_take_when(struct later_flow_tie *tie, const struct later_json_member *when,
-                          struct later_error *err)
-{
-    static const char *const words[] = { "done", "ended", "failed" };
-
-    tie->when = words[0];
-    for (size_t i = 0; when->value && i < 3; i++) {
-        if (when->len == strlen(words[i]) + 2 &&
-            strncmp(when->value + 1, words[i], when->len - 2) == 0) {
-            tie->when = words[i];
-            return 0;
-        }
-    }
-    return when->value ? later_fail(err, LATER_E_DATA, "when: must be done, ended or failed") : 0;
+    to[-1] = '\0';
 }
 
 int later_flow_tie(struct later_flow_tie *tie, const char *document, size_t len,
                    struct later_error *err)
 {
-    enum { FLOW, STEP, AFTER, WHEN, MEMBERS };
-    struct later_json_member found[MEMBERS] = { [FLOW] = { .name = "flow" },
-                                                [STEP] = { .name = "step" },
-                                                [AFTER] = { .name = "after" },
-                                                [WHEN] = { .name = "when" } };
+    struct later_json_member found[] = {
+        { .name = "flow" }, { .name = "step" }, { .name = "after" }, { .name = "when" }
+    };
+    const size_t count = sizeof found / sizeof *found;
+    struct later_document doc LATER_UNCLEARED; /* only these four are read */
 
-    tie->flow[0] = tie->step[0] = tie->after[0] = '\0';
-    if (later_json_scan(document, len, found, MEMBERS, err) < 0 ||
-        (found[FLOW].value && flow_take_name(tie->flow, &found[FLOW], err) < 0) ||
-        (found[STEP].value && flow_take_name(tie->step, &found[STEP], err) < 0) ||
-        (found[AFTER].value && flow_take_after(tie, found[AFTER].value, err) < 0))
+    doc.flow[0] = doc.step[0] = doc.when[0] = '\0';
+    doc.after = NULL;
+    if (later_json_scan(document, len, found, count, err) < 0)
         return -1;
-    if (found[WHEN].value && !found[AFTER].value)
+    for (size_t i = 0; i < count; i++) {
+        if (found[i].value && later_document_member(&doc, &found[i], err) < 0)
+            return -1;
+    }
+    if (doc.when[0] && !doc.after)
         return later_fail(err, LATER_E_DATA, "when: needs `after`");
-    return flow_take_when(tie, &found[WHEN], err);
+    strcpy(tie->flow, doc.flow);
+    strcpy(tie->step, doc.step);
+    tie->after[0] = '\0';
+    if (doc.after)
+        flow_put_after(tie->after, doc.after);
+    tie->when = doc.when[0] == 'e' ? "ended" : doc.when[0] == 'f' ? "failed" : "done";
+    return 0;
 }
 
 /* ---- the plan */
