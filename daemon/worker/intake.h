@@ -13,29 +13,17 @@
 #ifndef LATERD_INTAKE_H
 #define LATERD_INTAKE_H
 
+#include "queue/queue.h"
 #include "worker/state.h"
 
 /* A reserved job that has not begun. */
 struct held {
     struct slot *slot;
     const struct worker_queue *from;
-    struct batch *batch; /* whoever takes the job releases it */
-    const char *document;
-    size_t document_len;
-    uint32_t attempts;
-    bool begun; /* before */
-    double unknown_since, first_failed;
-    double score;     /* the job's score in ready; NAN: not known */
-    const char *flow; /* in which it has waited, flow_len bytes of the batch; "" = none */
-    size_t flow_len;
-    const struct later_reply *given; /* what it gets from there, of the batch; NULL: not known */
-    const char *line; /* in which it waits or has waited (queue/line.h), as `flow`; "" = none */
-    size_t line_len;
-    bool is_step;           /* of a flow */
-    const char *checkpoint; /* where it goes on, checkpoint_len bytes of the batch; "" = none */
-    size_t checkpoint_len;
-    const char *log; /* what it has logged so far, log_len bytes of the batch; "" = nothing */
-    size_t log_len;
+    struct batch *batch;             /* whoever takes the job releases it */
+    struct later_reserved job;       /* borrowed from the batch, but its id is in the slot */
+    double score;                    /* the job's score in ready; NAN: not known */
+    const struct later_reply *given; /* what it gets from its flow, of the batch; NULL: not known */
 };
 
 /* Makes the stage, with the queues of the pool. The worker must have its event base. NULL: no

@@ -115,14 +115,14 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
     job->slot->keep = job->keep;
     job->slot->keep_max = worker->config->keep.max;
     attempt_note_hooks(job);
-    switch (later_verdict_before(&job->policy, &job->doc, held->attempts, slot->crashes,
-                                 held->begun, attempt_began(job))) {
+    switch (later_verdict_before(&job->policy, &job->doc, held->job.attempts, slot->crashes,
+                                 held->job.begun, attempt_began(job))) {
     case LATER_FIT_EXPIRED:
         attempt_log(job, LOG_INFO, "expired");
         attempt_unrun(job, LATER_ENDED_EXPIRED, 0, "");
         return false;
     case LATER_FIT_USED_UP:
-        attempt_log(job, LOG_WARN, "buried: %u attempts are used up", (unsigned)held->attempts);
+        attempt_log(job, LOG_WARN, "buried: %u attempts are used up", (unsigned)held->job.attempts);
         attempt_unrun(job, LATER_ENDED_USED_UP, 0, ""); /* its last error stays */
         return false;
     case LATER_FIT:
@@ -132,7 +132,7 @@ static bool is_fit(struct worker *worker, struct later_job *job, const struct he
         return false;
     job->type = plugin_set_find(worker->plugins, job->doc.type);
     if (!job->type) {
-        settle_unknown(job, held->unknown_since);
+        settle_unknown(job, held->job.unknown_since);
         return false;
     }
     return true;
@@ -257,22 +257,22 @@ static struct later_job *job_new(struct worker *worker, const struct held *held,
     job->slot = held->slot;
     job->from = held->from;
     job->batch = held->batch;
-    job->document = held->document;
-    job->document_len = held->document_len;
+    job->document = held->job.document;
+    job->document_len = held->job.document_len;
     job->id = held->slot->id;
     job->token = held->slot->token;
     job->queue = held->from->whole;
     job->score = held->score;
-    job->attempt = held->attempts + 1;
-    job->is_step = held->is_step;
-    job->checkpoint = held->checkpoint;
-    job->checkpoint_len = held->checkpoint_len;
-    job->log = held->log;
-    job->log_len = held->log_len;
-    job->first_failed = held->first_failed;
-    job_copy(job->flow, sizeof job->flow, held->flow, held->flow_len);
+    job->attempt = held->job.attempts + 1;
+    job->is_step = held->job.is_step;
+    job->checkpoint = held->job.checkpoint;
+    job->checkpoint_len = held->job.checkpoint_len;
+    job->log = held->job.log;
+    job->log_len = held->job.log_len;
+    job->first_failed = held->job.first_failed;
+    job_copy(job->flow, sizeof job->flow, held->job.flow, held->job.flow_len);
     job->given = held->given;
-    job_copy(job->line, sizeof job->line, held->line, held->line_len);
+    job_copy(job->line, sizeof job->line, held->job.line, held->job.line_len);
     job->in_worker = worker->slots->worker;
     job->began = now;
     job->retry_in = -1;
