@@ -227,7 +227,7 @@ void lookers_configure(struct queues *queues)
     timer_in(queues->lookers->timer, 0);
 }
 
-int lookers_begin(struct queue *queue)
+static int lookers_begin(struct queue *queue)
 {
     lookers_configure(queue->queues);
     return 0;
@@ -246,7 +246,7 @@ int lookers_new(struct queues *queues, struct later_error *err)
     return 0;
 }
 
-void lookers_free(struct queues *queues)
+static void lookers_free(struct queues *queues)
 {
     struct lookers *lookers = queues->lookers;
 
@@ -257,3 +257,10 @@ void lookers_free(struct queues *queues)
     free(lookers);
     queues->lookers = NULL;
 }
+
+const struct service lookers_service = {
+    .unmake = lookers_free,
+    .begin = lookers_begin,
+    .configure = lookers_configure,
+    .link_up = lookers_link_up,
+};

@@ -21,10 +21,8 @@
 struct queue;
 struct queues;
 
-/* The columns of services.h. */
+/* Of its row (services.h), what is also called by name. */
 int lookers_new(struct queues *queues, struct later_error *err);
-void lookers_free(struct queues *queues);
-int lookers_begin(struct queue *queue);
 void lookers_configure(struct queues *queues);
 void lookers_link_up(struct queues *queues);
 

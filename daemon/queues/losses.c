@@ -315,7 +315,7 @@ void losses_compare(struct losses *losses, double now)
 }
 
 /* The queue has jobs: its counters may have grown. */
-void losses_told(struct queue *queue, const struct later_migrated *migrated)
+static void losses_told(struct queue *queue, const struct later_migrated *migrated)
 {
     queue->sums.stirred = queue->sums.stirred || !migrated->rests;
 }
@@ -353,19 +353,19 @@ void losses_beat(struct losses *losses, double now)
 /* --- the service --- */
 
 /* The clock may be known already. */
-void losses_link_up(struct queues *queues)
+static void losses_link_up(struct queues *queues)
 {
     losses_compare(queues->losses, migrator_redis_now(queues->migrator));
 }
 
-bool losses_busy(const struct queue *queue)
+static bool losses_busy(const struct queue *queue)
 {
     return queue->sums.lost;
 }
 
 /* Somebody may forget a queue that is not served, so nothing is known of it any more. At the start
  * a pattern may still find it. */
-void losses_configure(struct queues *queues)
+static void losses_configure(struct queues *queues)
 {
     if (!queues->losses->loaded) {
         queues->losses->loaded = true;
@@ -379,6 +379,7 @@ void losses_configure(struct queues *queues)
     }
 }
 
+/* Reads what an earlier laterd on this state_dir saw of the same Redis; losses_free() writes it. */
 int losses_new(struct queues *queues, struct later_error *err)
 {
     struct losses *losses = calloc(1, sizeof *losses);
@@ -390,7 +391,7 @@ int losses_new(struct queues *queues, struct later_error *err)
     return 0;
 }
 
-void losses_free(struct queues *queues)
+static void losses_free(struct queues *queues)
 {
     struct losses *losses = queues->losses;
 
@@ -399,3 +400,11 @@ void losses_free(struct queues *queues)
     free(losses);
     queues->losses = NULL;
 }
+
+const struct service losses_service = {
+    .unmake = losses_free,
+    .busy = losses_busy,
+    .configure = losses_configure,
+    .link_up = losses_link_up,
+    .told = losses_told,
+};

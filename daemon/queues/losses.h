@@ -13,22 +13,13 @@
 #ifndef LATERD_LOSSES_H
 #define LATERD_LOSSES_H
 
-#include "queue/queue.h"
-
-#include <stdbool.h>
+#include "later/error.h"
 
 struct losses;
-struct queue;
 struct queues;
 
-/* The columns of services.h. A new one reads what an earlier laterd on this state_dir saw of the
- * same Redis; at the end it is written. */
+/* For services.c, which has its row. */
 int losses_new(struct queues *queues, struct later_error *err);
-void losses_free(struct queues *queues);
-bool losses_busy(const struct queue *queue);
-void losses_configure(struct queues *queues);
-void losses_link_up(struct queues *queues);
-void losses_told(struct queue *queue, const struct later_migrated *migrated);
 
 /* Reads the counters of all queues: the link is up, or Redis may have been emptied. now: Redis's
  * clock; if it is 0, not known, they are read when it is. */

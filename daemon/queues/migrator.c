@@ -417,7 +417,7 @@ void migrator_end(struct queue *queue)
     fault_over(&queue->migrate.refused);
 }
 
-void migrator_drop(struct queue *queue)
+static void migrator_drop(struct queue *queue)
 {
     struct migrator *migrator = queue->queues->migrator;
 
@@ -477,7 +477,7 @@ void migrator_link_up(struct queues *queues)
 }
 
 /* What may stay of dead and done jobs may have changed. */
-void migrator_configure(struct queues *queues)
+static void migrator_configure(struct queues *queues)
 {
     queues->migrator->all_at = 0;
     for (uint32_t i = 0; i < queues->names.count; i++)
@@ -501,7 +501,7 @@ int migrator_new(struct queues *queues, struct later_error *err)
     return 0;
 }
 
-void migrator_free(struct queues *queues)
+static void migrator_free(struct queues *queues)
 {
     struct migrator *migrator = queues->migrator;
 
@@ -513,3 +513,13 @@ void migrator_free(struct queues *queues)
     free(migrator);
     queues->migrator = NULL;
 }
+
+const struct service migrator_service = {
+    .unmake = migrator_free,
+    .begin = migrator_begin,
+    .end = migrator_end,
+    .drop = migrator_drop,
+    .configure = migrator_configure,
+    .link_up = migrator_link_up,
+    .fault = migrator_fault,
+};

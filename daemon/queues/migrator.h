@@ -18,9 +18,8 @@
 #ifndef LATERD_MIGRATOR_H
 #define LATERD_MIGRATOR_H
 
-#include "queue/queue.h"
+#include "later/error.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct config;
@@ -28,13 +27,10 @@ struct migrator;
 struct queue;
 struct queues;
 
-/* The columns of services.h. */
+/* Of its row (services.h), what is also called by name. */
 int migrator_new(struct queues *queues, struct later_error *err);
-void migrator_free(struct queues *queues);
 int migrator_begin(struct queue *queue);
 void migrator_end(struct queue *queue);
-void migrator_drop(struct queue *queue);
-void migrator_configure(struct queues *queues);
 void migrator_link_up(struct queues *queues);
 const char *migrator_fault(const struct queues *queues);
 

@@ -228,7 +228,7 @@ static void mover_seek(struct queue *queue)
     queue_send(queue, &cmd, NULL, NULL);
 }
 
-void mover_told(struct queue *queue, const struct later_migrated *migrated)
+static void mover_told(struct queue *queue, const struct later_migrated *migrated)
 {
     struct mover_news *news = queue->news;
 
@@ -248,14 +248,14 @@ void mover_told(struct queue *queue, const struct later_migrated *migrated)
 
 /* ---- the service */
 
-void mover_drop(struct queue *queue)
+static void mover_drop(struct queue *queue)
 {
     if (queue->news)
         mover_clear(queue->news);
     free(queue->news);
 }
 
-const char *mover_fault(const struct queues *queues)
+static const char *mover_fault(const struct queues *queues)
 {
     return fault_text(&queues->mover->refused);
 }
@@ -266,10 +266,17 @@ int mover_new(struct queues *queues, struct later_error *err)
     return queues->mover ? 0 : later_fail(err, LATER_E_SYSTEM, "no memory");
 }
 
-void mover_free(struct queues *queues)
+static void mover_free(struct queues *queues)
 {
     if (queues->mover)
         fault_free(&queues->mover->refused);
     free(queues->mover);
     queues->mover = NULL;
 }
+
+const struct service mover_service = {
+    .unmake = mover_free,
+    .drop = mover_drop,
+    .told = mover_told,
+    .fault = mover_fault,
+};

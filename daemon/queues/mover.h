@@ -14,16 +14,11 @@
 #ifndef LATERD_MOVER_H
 #define LATERD_MOVER_H
 
-#include "queue/queue.h"
+#include "later/error.h"
 
-struct queue;
 struct queues;
 
-/* The columns of services.h. */
+/* For services.c, which has its row. */
 int mover_new(struct queues *queues, struct later_error *err);
-void mover_free(struct queues *queues);
-void mover_drop(struct queue *queue);
-void mover_told(struct queue *queue, const struct later_migrated *migrated);
-const char *mover_fault(const struct queues *queues);
 
 #endif

@@ -148,7 +148,7 @@ void overrides_heard(struct queue *queue)
 }
 
 /* What could not be asked while the link was down. */
-void overrides_link_up(struct queues *queues)
+static void overrides_link_up(struct queues *queues)
 {
     struct overrides *overrides = queues->overrides;
 
@@ -170,7 +170,7 @@ struct queue *overrides_limits(const struct queues *queues)
     return queues->overrides ? &queues->overrides->limits : NULL;
 }
 
-void overrides_end(struct queue *queue)
+static void overrides_end(struct queue *queue)
 {
     if (queue->heed.timer)
         timer_stop(queue->heed.timer);
@@ -179,13 +179,13 @@ void overrides_end(struct queue *queue)
         overlay_put(queue->queues->options.overlay, queue->keys.queue, NULL, 0);
 }
 
-void overrides_drop(struct queue *queue)
+static void overrides_drop(struct queue *queue)
 {
     timer_free(queue->heed.timer);
     queue->heed.timer = NULL;
 }
 
-const char *overrides_fault(const struct queues *queues)
+static const char *overrides_fault(const struct queues *queues)
 {
     return fault_text(&queues->overrides->refused);
 }
@@ -202,7 +202,7 @@ int overrides_new(struct queues *queues, struct later_error *err)
     return 0;
 }
 
-void overrides_free(struct queues *queues)
+static void overrides_free(struct queues *queues)
 {
     if (!queues->overrides)
         return;
@@ -212,3 +212,11 @@ void overrides_free(struct queues *queues)
     free(queues->overrides);
     queues->overrides = NULL;
 }
+
+const struct service overrides_service = {
+    .unmake = overrides_free,
+    .end = overrides_end,
+    .drop = overrides_drop,
+    .link_up = overrides_link_up,
+    .fault = overrides_fault,
+};

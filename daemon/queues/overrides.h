@@ -17,13 +17,8 @@
 struct queue;
 struct queues;
 
-/* The columns of services.h. */
+/* For services.c, which has its row. */
 int overrides_new(struct queues *queues, struct later_error *err);
-void overrides_free(struct queues *queues);
-void overrides_end(struct queue *queue);
-void overrides_drop(struct queue *queue);
-void overrides_link_up(struct queues *queues);
-const char *overrides_fault(const struct queues *queues);
 
 /* Is it known of all queues at the start? Until then no job may begin, since its type may be
  * paused. Also true two seconds after the link came up: a node of a Cluster may be away. */

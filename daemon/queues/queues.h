@@ -14,6 +14,7 @@
 
 #include "base/names.h"
 #include "fault.h"
+#include "link/connections.h"
 #include "link/link.h"
 #include "queue/lost.h"
 #include "queue/queue.h"
@@ -157,6 +158,28 @@ struct queues {
     struct overrides *overrides;
     struct wake_listener *wake_listener;
 };
+
+/* --- what services have, each in its own file: services.h --- */
+
+struct service {
+    void (*unmake)(struct queues *queues);
+    int (*begin)(struct queue *queue);
+    void (*end)(struct queue *queue);
+    bool (*busy)(const struct queue *queue);
+    void (*drop)(struct queue *queue);
+    void (*configure)(struct queues *queues);
+    void (*link_up)(struct queues *queues);
+    void (*moved)(struct queues *queues, const char *peer);
+    void (*told)(struct queue *queue, const struct later_migrated *migrated);
+    const char *(*fault)(const struct queues *queues);
+    void (*count)(const struct queues *queues, struct connections *connections);
+};
+
+extern const struct service recorder_service, lookers_service, ticker_service, mover_service,
+    migrator_service, overrides_service, subscriber_service, wake_listener_service, reshard_service,
+    losses_service;
+
+/* --- all of them --- */
 
 /* Without a queue yet. base, config and link are borrowed. NULL: no memory. */
 struct queues *queues_new(struct event_base *base, const struct config *config, struct link *link,

@@ -79,7 +79,7 @@ void recorder_free(struct queues *queues)
     queues->recorder = NULL;
 }
 
-bool recorder_busy(const struct queue *queue)
+static bool recorder_busy(const struct queue *queue)
 {
     return queue->record;
 }
@@ -353,3 +353,8 @@ size_t recorder_unwritten(const struct recorder *recorder)
         count += !recorder_is_written(queue);
     return count;
 }
+
+const struct service recorder_service = {
+    .unmake = recorder_free,
+    .busy = recorder_busy,
+};

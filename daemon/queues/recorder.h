@@ -25,10 +25,9 @@ struct queue;
 struct queues;
 struct recorder;
 
-/* The columns of services.h. */
+/* Of its row (services.h), what is also called by name. */
 int recorder_new(struct queues *queues, struct later_error *err);
 void recorder_free(struct queues *queues);
-bool recorder_busy(const struct queue *queue);
 
 /* Reads a page of a worker of this pool. For a dead worker pool may be NULL if the page was read
  * before; otherwise the page says which queues it has. */

@@ -343,14 +343,14 @@ int reshard_widen(struct queues *queues, struct config *next, struct later_error
 
 /* --- the service --- */
 
-void reshard_link_up(struct queues *queues)
+static void reshard_link_up(struct queues *queues)
 {
     reshard_on_soon(queues);
 }
 
 /* Nobody may forget a queue that is served. One that was not may have been forgotten with its plan,
  * which is not to be written again: nothing is known of it. */
-int reshard_begin(struct queue *queue)
+static int reshard_begin(struct queue *queue)
 {
     if (queue_is_shard(queue))
         return 0;
@@ -364,7 +364,7 @@ int reshard_begin(struct queue *queue)
 }
 
 /* What is wanted anew is written. */
-void reshard_configure(struct queues *queues)
+static void reshard_configure(struct queues *queues)
 {
     for (uint32_t i = 0; i < queues->names.count; i++) {
         struct queue *queue = queues_at(queues, i);
@@ -377,12 +377,12 @@ void reshard_configure(struct queues *queues)
         reshard_on_soon(queues);
 }
 
-bool reshard_busy(const struct queue *queue)
+static bool reshard_busy(const struct queue *queue)
 {
     return queue->shards.asked || queue->shards.sweep;
 }
 
-void reshard_drop(struct queue *queue)
+static void reshard_drop(struct queue *queue)
 {
     sweep_free(queue->shards.sweep);
 }
@@ -397,7 +397,7 @@ int reshard_new(struct queues *queues, struct later_error *err)
     return 0;
 }
 
-void reshard_free(struct queues *queues)
+static void reshard_free(struct queues *queues)
 {
     if (!queues->reshard)
         return;
@@ -405,3 +405,12 @@ void reshard_free(struct queues *queues)
     free(queues->reshard);
     queues->reshard = NULL;
 }
+
+const struct service reshard_service = {
+    .unmake = reshard_free,
+    .begin = reshard_begin,
+    .busy = reshard_busy,
+    .drop = reshard_drop,
+    .configure = reshard_configure,
+    .link_up = reshard_link_up,
+};

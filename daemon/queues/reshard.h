@@ -14,20 +14,10 @@
 
 #include "config/config.h"
 
-#include <stdbool.h>
-
-struct queue;
 struct queues;
-struct reshard;
 
-/* The columns of services.h. */
+/* For services.c, which has its row. */
 int reshard_new(struct queues *queues, struct later_error *err);
-void reshard_free(struct queues *queues);
-int reshard_begin(struct queue *queue);
-bool reshard_busy(const struct queue *queue);
-void reshard_drop(struct queue *queue);
-void reshard_configure(struct queues *queues);
-void reshard_link_up(struct queues *queues);
 
 /* Reads the plans if that is due; the caller flushes the link. */
 void reshard_beat(struct queues *queues);

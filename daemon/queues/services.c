@@ -15,83 +15,21 @@
 
 #include <stdlib.h>
 
-struct service {
+/* In this order they are told of everything. What a service does is a row in its own file. */
+static const struct {
     int (*make)(struct queues *queues, struct later_error *err);
-    void (*unmake)(struct queues *queues);
-    int (*begin)(struct queue *queue);
-    void (*end)(struct queue *queue);
-    bool (*busy)(const struct queue *queue);
-    void (*drop)(struct queue *queue);
-    void (*configure)(struct queues *queues);
-    void (*link_up)(struct queues *queues);
-    void (*moved)(struct queues *queues, const char *peer);
-    void (*told)(struct queue *queue, const struct later_migrated *migrated);
-    const char *(*fault)(const struct queues *queues);
-    void (*count)(const struct queues *queues, struct connections *connections);
-};
-
-/* In this order they are told of everything. */
-static const struct service services[] = {
-    { .make = recorder_new, .unmake = recorder_free, .busy = recorder_busy },
-    { .make = lookers_new,
-      .unmake = lookers_free,
-      .begin = lookers_begin,
-      .configure = lookers_configure,
-      .link_up = lookers_link_up },
-    { .make = ticker_new,
-      .unmake = ticker_free,
-      .begin = ticker_begin,
-      .end = ticker_end,
-      .drop = ticker_drop,
-      .configure = ticker_configure,
-      .link_up = ticker_link_up,
-      .told = ticker_told },
-    { .make = mover_new,
-      .unmake = mover_free,
-      .drop = mover_drop,
-      .told = mover_told,
-      .fault = mover_fault },
-    { .make = migrator_new,
-      .unmake = migrator_free,
-      .begin = migrator_begin,
-      .end = migrator_end,
-      .drop = migrator_drop,
-      .configure = migrator_configure,
-      .link_up = migrator_link_up,
-      .fault = migrator_fault },
-    { .make = overrides_new,
-      .unmake = overrides_free,
-      .end = overrides_end,
-      .drop = overrides_drop,
-      .link_up = overrides_link_up,
-      .fault = overrides_fault },
-    { .make = subscriber_new,
-      .unmake = subscriber_free,
-      .begin = subscriber_begin,
-      .end = subscriber_end,
-      .configure = subscriber_configure,
-      .moved = subscriber_moved,
-      .count = subscriber_count },
-    { .make = wake_listener_new,
-      .unmake = wake_listener_free,
-      .begin = wake_listener_begin,
-      .busy = wake_listener_busy,
-      .configure = wake_listener_configure,
-      .moved = wake_listener_moved,
-      .count = wake_listener_count },
-    { .make = reshard_new,
-      .unmake = reshard_free,
-      .begin = reshard_begin,
-      .busy = reshard_busy,
-      .drop = reshard_drop,
-      .configure = reshard_configure,
-      .link_up = reshard_link_up },
-    { .make = losses_new,
-      .unmake = losses_free,
-      .busy = losses_busy,
-      .configure = losses_configure,
-      .link_up = losses_link_up,
-      .told = losses_told },
+    const struct service *row;
+} services[] = {
+    { .make = recorder_new, .row = &recorder_service },
+    { .make = lookers_new, .row = &lookers_service },
+    { .make = ticker_new, .row = &ticker_service },
+    { .make = mover_new, .row = &mover_service },
+    { .make = migrator_new, .row = &migrator_service },
+    { .make = overrides_new, .row = &overrides_service },
+    { .make = subscriber_new, .row = &subscriber_service },
+    { .make = wake_listener_new, .row = &wake_listener_service },
+    { .make = reshard_new, .row = &reshard_service },
+    { .make = losses_new, .row = &losses_service },
 };
 #define SERVICES (sizeof services / sizeof *services)
 
@@ -101,8 +39,8 @@ static void services_end(struct queue *queue)
 {
     queue->config = NULL;
     for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].end)
-            services[i].end(queue);
+        if (services[i].row->end)
+            services[i].row->end(queue);
     }
 }
 
@@ -111,7 +49,7 @@ static void services_begin(struct queue *queue)
     bool failed = false;
 
     for (size_t i = 0; i < SERVICES; i++)
-        failed = (services[i].begin && services[i].begin(queue) < 0) || failed;
+        failed = (services[i].row->begin && services[i].row->begin(queue) < 0) || failed;
     if (!failed)
         return;
     log_line(LOG_ERROR, "queue %s: no memory; it is served after a reload", queue->keys.queue);
@@ -121,16 +59,16 @@ static void services_begin(struct queue *queue)
 static void services_drop(struct queue *queue)
 {
     for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].drop)
-            services[i].drop(queue);
+        if (services[i].row->drop)
+            services[i].row->drop(queue);
     }
 }
 
 static void services_told(struct queue *queue, const struct later_migrated *migrated)
 {
     for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].told)
-            services[i].told(queue, migrated);
+        if (services[i].row->told)
+            services[i].row->told(queue, migrated);
     }
 }
 
@@ -141,7 +79,7 @@ static bool services_keep(const struct queue *queue)
     bool kept = queue->config || queue->open > 0 || queue->leases;
 
     for (size_t i = 0; i < SERVICES && !kept; i++)
-        kept = services[i].busy && services[i].busy(queue);
+        kept = services[i].row->busy && services[i].row->busy(queue);
     return kept;
 }
 
@@ -185,8 +123,8 @@ void services_configure(struct queues *queues, const struct config *config)
     queues->config = config;
     services_rows(queues, config);
     for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].configure)
-            services[i].configure(queues);
+        if (services[i].row->configure)
+            services[i].row->configure(queues);
     }
     for (uint32_t i = 0; i < queues->names.count; i++) {
         struct queue *queue = queues_at(queues, i);
@@ -228,22 +166,22 @@ void services_unmake(struct queues *queues)
     for (uint32_t i = 0; queues->migrator && i < queues->names.count; i++)
         services_drop(queues_at(queues, i));
     for (size_t i = SERVICES; i > 0; i--)
-        services[i - 1].unmake(queues);
+        services[i - 1].row->unmake(queues);
 }
 
 void services_link_up(struct queues *queues)
 {
     for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].link_up)
-            services[i].link_up(queues);
+        if (services[i].row->link_up)
+            services[i].row->link_up(queues);
     }
 }
 
 void services_moved(struct queues *queues, const char *peer)
 {
     for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].moved)
-            services[i].moved(queues, peer);
+        if (services[i].row->moved)
+            services[i].row->moved(queues, peer);
     }
 }
 
@@ -252,14 +190,14 @@ const char *services_fault(const struct queues *queues)
     const char *fault = NULL;
 
     for (size_t i = 0; i < SERVICES && !fault; i++)
-        fault = services[i].fault ? services[i].fault(queues) : NULL;
+        fault = services[i].row->fault ? services[i].row->fault(queues) : NULL;
     return fault;
 }
 
 void services_count(const struct queues *queues, struct connections *connections)
 {
     for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].count)
-            services[i].count(queues, connections);
+        if (services[i].row->count)
+            services[i].row->count(queues, connections);
     }
 }

@@ -1,11 +1,12 @@
 /*
- * services.h: what is done for the queues of this host, a row each: lookers, migrator, mover,
- * ticker, overrides, reshard, losses, recorder, subscriber, wake_listener.
+ * services.h: what is done for the queues of this host: lookers, migrator, mover, ticker,
+ * overrides, reshard, losses, recorder, subscriber, wake_listener.
  *
- * A service has a part in each queue (queues.h) and a struct of its own in struct queues. Of these
- * functions it has those that it needs:
+ * A service has a part in each queue (queues.h) and a struct of its own in struct queues. Its row,
+ * a struct service (queues.h) at the end of its file, has of these functions those that it needs:
  *
- *     make, unmake    its struct; unmake is after the link is freed
+ *     make, unmake    its struct; make is in the table of services.c; unmake is after the link is
+ *                     freed
  *     begin           a queue is served from now on, perhaps again; -1 if it cannot be
  *     end             a queue is not served any more; calls may be under way
  *     busy            something of a queue is kept or under way besides its calls: not free yet
@@ -18,12 +19,11 @@
  *     fault           what Redis refuses; NULL: nothing
  *     count           adds its connections to each node
  *
- * A new service is a file and a row.
+ * A new service is a file with its row, and a name in the table of services.c.
  */
 #ifndef LATERD_SERVICES_H
 #define LATERD_SERVICES_H
 
-#include "link/connections.h"
 #include "queues/queues.h"
 
 /* Makes all of them. -1 with *err; services_unmake() is then still to be called. */

@@ -93,7 +93,7 @@ static void subscriber_on_message(void *arg, const char *channel, const char *te
         queues->options.cancelled(queues->options.arg, text);
 }
 
-int subscriber_begin(struct queue *queue)
+static int subscriber_begin(struct queue *queue)
 {
     struct link *link = queue->queues->subscriber->link;
 
@@ -104,13 +104,13 @@ int subscriber_begin(struct queue *queue)
     return 0;
 }
 
-void subscriber_end(struct queue *queue)
+static void subscriber_end(struct queue *queue)
 {
     queue->queues->subscriber->stale = true;
 }
 
 /* A new connection hears only of what is served. */
-void subscriber_configure(struct queues *queues)
+static void subscriber_configure(struct queues *queues)
 {
     struct subscriber *subscriber = queues->subscriber;
 
@@ -119,12 +119,12 @@ void subscriber_configure(struct queues *queues)
     subscriber->stale = false;
 }
 
-void subscriber_moved(struct queues *queues, const char *peer)
+static void subscriber_moved(struct queues *queues, const char *peer)
 {
     link_moved(queues->subscriber->link, peer);
 }
 
-void subscriber_count(const struct queues *queues, struct connections *connections)
+static void subscriber_count(const struct queues *queues, struct connections *connections)
 {
     connections_add(connections, link_redis(queues->subscriber->link));
 }
@@ -146,7 +146,7 @@ int subscriber_new(struct queues *queues, struct later_error *err)
     return subscriber->link ? 0 : -1;
 }
 
-void subscriber_free(struct queues *queues)
+static void subscriber_free(struct queues *queues)
 {
     if (!queues->subscriber)
         return;
@@ -154,3 +154,12 @@ void subscriber_free(struct queues *queues)
     free(queues->subscriber);
     queues->subscriber = NULL;
 }
+
+const struct service subscriber_service = {
+    .unmake = subscriber_free,
+    .begin = subscriber_begin,
+    .end = subscriber_end,
+    .configure = subscriber_configure,
+    .moved = subscriber_moved,
+    .count = subscriber_count,
+};

@@ -9,19 +9,10 @@
 #define LATERD_SUBSCRIBER_H
 
 #include "later/error.h"
-#include "link/connections.h"
 
-struct queue;
 struct queues;
-struct subscriber;
 
-/* The columns of services.h. */
+/* Of its row (services.h), what is also called by name. */
 int subscriber_new(struct queues *queues, struct later_error *err);
-void subscriber_free(struct queues *queues);
-int subscriber_begin(struct queue *queue);
-void subscriber_end(struct queue *queue);
-void subscriber_configure(struct queues *queues);
-void subscriber_moved(struct queues *queues, const char *peer);
-void subscriber_count(const struct queues *queues, struct connections *connections);
 
 #endif

@@ -275,7 +275,7 @@ static void ticker_arm(struct queue *queue, double seconds)
     timer_in(queue->tick.timer, seconds > LEAST_WAIT ? seconds : LEAST_WAIT);
 }
 
-void ticker_told(struct queue *queue, const struct later_migrated *migrated)
+static void ticker_told(struct queue *queue, const struct later_migrated *migrated)
 {
     double seconds = migrated->next_tick;
 
@@ -463,7 +463,7 @@ static void ticker_on_minute(void *arg)
     timer_in(queues->ticker->minute, MINUTE);
 }
 
-void ticker_link_up(struct queues *queues)
+static void ticker_link_up(struct queues *queues)
 {
     for (uint32_t i = 0; i < queues->names.count; i++) {
         if (ticker_is_ours(queues_at(queues, i)))
@@ -472,14 +472,14 @@ void ticker_link_up(struct queues *queues)
     timer_in(queues->ticker->minute, MINUTE);
 }
 
-void ticker_configure(struct queues *queues)
+static void ticker_configure(struct queues *queues)
 {
     if (link_is_up(queues->link))
         ticker_link_up(queues);
 }
 
 /* A schedule is never of a shard. */
-int ticker_begin(struct queue *queue)
+static int ticker_begin(struct queue *queue)
 {
     if (queue_is_shard(queue))
         return 0;
@@ -493,13 +493,13 @@ int ticker_begin(struct queue *queue)
     return 0;
 }
 
-void ticker_end(struct queue *queue)
+static void ticker_end(struct queue *queue)
 {
     if (queue->tick.timer)
         timer_stop(queue->tick.timer);
 }
 
-void ticker_drop(struct queue *queue)
+static void ticker_drop(struct queue *queue)
 {
     timer_free(queue->tick.timer);
     fault_free(&queue->tick.fault);
@@ -516,7 +516,7 @@ int ticker_new(struct queues *queues, struct later_error *err)
     return 0;
 }
 
-void ticker_free(struct queues *queues)
+static void ticker_free(struct queues *queues)
 {
     struct ticker *ticker = queues->ticker;
 
@@ -529,3 +529,13 @@ void ticker_free(struct queues *queues)
     free(ticker);
     queues->ticker = NULL;
 }
+
+const struct service ticker_service = {
+    .unmake = ticker_free,
+    .begin = ticker_begin,
+    .end = ticker_end,
+    .drop = ticker_drop,
+    .configure = ticker_configure,
+    .link_up = ticker_link_up,
+    .told = ticker_told,
+};

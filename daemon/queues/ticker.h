@@ -14,27 +14,15 @@
 #ifndef LATERD_TICKER_H
 #define LATERD_TICKER_H
 
-#include "queue/queue.h"
+#include "later/error.h"
 
-#include <stdbool.h>
-
-struct queue;
 struct queues;
-struct ticker;
 
-/* The columns of services.h. */
+/* For services.c, which has its row. */
 int ticker_new(struct queues *queues, struct later_error *err);
-void ticker_free(struct queues *queues);
-int ticker_begin(struct queue *queue);
-void ticker_end(struct queue *queue);
-void ticker_drop(struct queue *queue);
-void ticker_configure(struct queues *queues);
-void ticker_link_up(struct queues *queues);
 
 /* Why a schedule cannot be fired here, such as a time zone that this host does not have; NULL: all
  * can. Borrowed, until the next event. */
 const char *ticker_fault(const struct queues *queues);
-
-void ticker_told(struct queue *queue, const struct later_migrated *migrated);
 
 #endif

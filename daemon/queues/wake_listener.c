@@ -114,13 +114,13 @@ void wake_listener_uncalled(struct queues *queues, const char *name)
         link_wake(queue->wake.listener->link, &queue->keys);
 }
 
-void wake_listener_moved(struct queues *queues, const char *peer)
+static void wake_listener_moved(struct queues *queues, const char *peer)
 {
     for (size_t i = 0; i < queues->wake_listener->count; i++)
         link_moved(queues->wake_listener->list[i]->link, peer);
 }
 
-void wake_listener_count(const struct queues *queues, struct connections *connections)
+static void wake_listener_count(const struct queues *queues, struct connections *connections)
 {
     for (size_t i = 0; i < queues->wake_listener->count; i++)
         connections_add(connections, link_redis(queues->wake_listener->list[i]->link));
@@ -278,7 +278,7 @@ void wake_listener_configure(struct queues *queues)
 }
 
 /* A pattern has matched it: it is the last of its pool. Others are known from the configuration. */
-int wake_listener_begin(struct queue *queue)
+static int wake_listener_begin(struct queue *queue)
 {
     const struct config *config = queue->queues->config;
 
@@ -299,7 +299,7 @@ int wake_listener_begin(struct queue *queue)
     return 0;
 }
 
-bool wake_listener_busy(const struct queue *queue)
+static bool wake_listener_busy(const struct queue *queue)
 {
     return queue->wake.listener;
 }
@@ -319,3 +319,12 @@ void wake_listener_free(struct queues *queues)
     free(queues->wake_listener);
     queues->wake_listener = NULL;
 }
+
+const struct service wake_listener_service = {
+    .unmake = wake_listener_free,
+    .begin = wake_listener_begin,
+    .busy = wake_listener_busy,
+    .configure = wake_listener_configure,
+    .moved = wake_listener_moved,
+    .count = wake_listener_count,
+};

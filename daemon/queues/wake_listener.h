@@ -29,14 +29,11 @@ struct wake_listener;
 /* Is the configured Redis a Cluster, where no worker waits by itself? */
 bool wake_listener_wanted(const struct config *config);
 
-/* The columns of services.h. When they are freed, a wake that is on its way is lost. */
+/* Of its row (services.h), what is also called by name. When it is freed, a wake that is on its way
+ * is lost. */
 int wake_listener_new(struct queues *queues, struct later_error *err);
 void wake_listener_free(struct queues *queues);
-int wake_listener_begin(struct queue *queue);
-bool wake_listener_busy(const struct queue *queue);
 void wake_listener_configure(struct queues *queues);
-void wake_listener_moved(struct queues *queues, const char *peer);
-void wake_listener_count(const struct queues *queues, struct connections *connections);
 
 /* A worker has become idle: waits for the wakes of its queues. */
 void wake_listener_idle(struct queues *queues);
