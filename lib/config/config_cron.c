@@ -164,11 +164,10 @@ static int add_cron(struct config_reader *in, const config_setting_t *element,
     return 0;
 }
 
-static int read_cron(struct config_reader *in, config_setting_t *list, int i)
+static int read_cron(struct config_reader *in, config_setting_t *element)
 {
-    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
     struct config_cron cron = { .name = "" };
-    int result = config_read_element(in, list, i, "cron", CONFIG_IN_CRON, &cron);
+    int result = config_read_element(in, element, "cron", CONFIG_IN_CRON, &cron);
 
     if (!cron.queue[0])
         strcpy(cron.queue, "default");
@@ -184,19 +183,18 @@ int config_cron_read(struct config_reader *in, config_setting_t *list, const str
                      void *base)
 {
     struct config *config = &in->draft->config;
+    int length = config_read_list(in, list, row->path, 0, CRONS_MAX, false);
     struct config_cron *crons;
-    size_t room;
 
     (void)base;
-    if (config_read_list(in, list, row->path, 0, CRONS_MAX, false) < 0)
+    if (length < 0)
         return -1;
-    room = config->cron_count + (size_t)config_setting_length(list) + 1;
-    crons = realloc(config->crons, room * sizeof *crons);
+    crons = realloc(config->crons, (config->cron_count + (size_t)length + 1) * sizeof *crons);
     if (!crons)
         return config_no_memory(in->err);
     config->crons = crons;
-    for (int i = 0; i < config_setting_length(list); i++) {
-        if (read_cron(in, list, i) < 0)
+    for (int i = 0; i < length; i++) {
+        if (read_cron(in, config_setting_get_elem(list, (unsigned)i)) < 0)
             return -1;
     }
     return 0;

@@ -13,22 +13,18 @@
 #define GROUPS_MAX 1000
 
 /* The element must have this member. */
-static int need(struct config_reader *in, const config_setting_t *list, int i, const char *path)
+static int need(struct config_reader *in, const config_setting_t *element, const char *path)
 {
-    const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
-
     if (config_setting_get_member(element, strrchr(path, '.') + 1))
         return 0;
     return config_fault(in, element, path, "missing; each entry needs one");
 }
 
 /* names: of those before it in the list, and of this one then. */
-static int config_lists_check_queue(struct config_reader *in, const config_setting_t *list, int i,
-                                    struct config_queue *queues, struct later_names *names)
+static int config_lists_check_queue(struct config_reader *in, const config_setting_t *element,
+                                    int i, struct config_queue *queues, struct later_names *names)
 {
-    const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
-
-    if (need(in, list, i, "queues.name") < 0)
+    if (need(in, element, "queues.name") < 0)
         return -1;
     if (later_names_find(names, queues[i].name))
         return config_fault(in, element, "queues.name",
@@ -70,10 +66,12 @@ static int read_each_queue(struct config_reader *in, config_setting_t *list,
     int result = 0;
 
     for (int i = 0; i < count && result == 0; i++) {
+        config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+
         queues[i].entry = (uint32_t)i;
-        result = config_read_element(in, list, i, "queues", CONFIG_IN_QUEUE, &queues[i]);
+        result = config_read_element(in, element, "queues", CONFIG_IN_QUEUE, &queues[i]);
         if (result == 0)
-            result = config_lists_check_queue(in, list, i, queues, &names);
+            result = config_lists_check_queue(in, element, i, queues, &names);
     }
     later_names_free(&names, NULL);
     return result < 0 ? result : check_room(in, list, queues, count);
@@ -84,9 +82,9 @@ static int read_queues(struct config_reader *in, config_setting_t *list,
                        struct config_queue **queues, uint32_t *count)
 {
     struct config_queue *read;
-    int length = config_setting_is_aggregate(list) ? config_setting_length(list) : 0;
+    int length = config_read_list(in, list, "queues", 1, CONFIG_QUEUES_MAX, false);
 
-    if (config_read_list(in, list, "queues", 1, CONFIG_QUEUES_MAX, false) < 0)
+    if (length < 0)
         return -1;
     read = calloc((size_t)length, sizeof *read);
     if (!read)
@@ -148,18 +146,18 @@ static int check_others(struct config_reader *in, const config_setting_t *elemen
     return 0;
 }
 
-static int read_pool(struct config_reader *in, config_setting_t *list, int i,
+static int read_pool(struct config_reader *in, config_setting_t *element, int i,
                      struct config_pool *pools, struct later_names *names)
 {
-    if (config_read_element(in, list, i, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
-        need(in, list, i, "pools.name") < 0 || need(in, list, i, "pools.queues") < 0)
+    if (config_read_element(in, element, "pools", CONFIG_IN_POOL, &pools[i]) < 0 ||
+        need(in, element, "pools.name") < 0 || need(in, element, "pools.queues") < 0)
         return -1;
     for (int k = 0; k < i; k++) {
         if (strcmp(pools[k].name, pools[i].name) == 0)
-            return config_fault(in, config_setting_get_elem(list, (unsigned)i), "pools.name",
+            return config_fault(in, element, "pools.name",
                                 "another pool has this name; each needs its own");
     }
-    return check_others(in, config_setting_get_elem(list, (unsigned)i), &pools[i], names);
+    return check_others(in, element, &pools[i], names);
 }
 
 static int read_pools(struct config_reader *in, config_setting_t *list,
@@ -168,16 +166,15 @@ static int read_pools(struct config_reader *in, config_setting_t *list,
     struct config *config = base;
     struct later_names names = { 0 };
     struct config_pool *pools;
-    int length, result = 0;
+    int length = config_read_list(in, list, row->path, 1, POOLS_MAX, false), result = 0;
 
-    if (config_read_list(in, list, row->path, 1, POOLS_MAX, false) < 0)
+    if (length < 0)
         return -1;
-    length = config_setting_length(list);
     pools = calloc((size_t)length, sizeof *pools);
     if (!pools)
         return config_no_memory(in->err);
     for (int i = 0; i < length && result == 0; i++)
-        result = read_pool(in, list, i, pools, &names);
+        result = read_pool(in, config_setting_get_elem(list, (unsigned)i), i, pools, &names);
     later_names_free(&names, NULL);
     if (result < 0) {
         config_lists_free_pools(pools, (uint32_t)length);
@@ -212,13 +209,12 @@ static int config_lists_add_type(struct config_reader *in, const config_setting_
     return 0;
 }
 
-static int config_lists_read_type(struct config_reader *in, config_setting_t *list, int i)
+static int config_lists_read_type(struct config_reader *in, config_setting_t *element)
 {
-    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
     struct config_type type = { .timeout = 0 };
 
-    if (config_read_element(in, list, i, "types", CONFIG_IN_TYPE, &type) < 0 ||
-        need(in, list, i, "types.name") < 0)
+    if (config_read_element(in, element, "types", CONFIG_IN_TYPE, &type) < 0 ||
+        need(in, element, "types.name") < 0)
         return -1;
     if (type.backoff.list_count > 0 &&
         (type.backoff.base >= 0 || type.backoff.max >= 0 || type.backoff.jitter >= 0))
@@ -234,11 +230,12 @@ static int read_types(struct config_reader *in, config_setting_t *list,
     struct config_draft *draft = base;
     struct config_type *types;
     struct config_origin *origin;
+    int length = config_read_list(in, list, row->path, 0, TYPES_MAX, false);
     size_t room;
 
-    if (config_read_list(in, list, row->path, 0, TYPES_MAX, false) < 0)
+    if (length < 0)
         return -1;
-    room = draft->config.type_count + (size_t)config_setting_length(list) + 1;
+    room = draft->config.type_count + (size_t)length + 1;
     types = realloc(draft->config.types, room * sizeof *types);
     if (types)
         draft->config.types = types;
@@ -247,8 +244,8 @@ static int read_types(struct config_reader *in, config_setting_t *list,
         draft->origin = origin;
     if (!types || !origin)
         return config_no_memory(in->err);
-    for (int i = 0; i < config_setting_length(list); i++) {
-        if (config_lists_read_type(in, list, i) < 0)
+    for (int i = 0; i < length; i++) {
+        if (config_lists_read_type(in, config_setting_get_elem(list, (unsigned)i)) < 0)
             return -1;
     }
     return 0;
@@ -258,24 +255,44 @@ static int read_backoff(struct config_reader *in, config_setting_t *list,
                         const struct config_row *row, void *base)
 {
     struct config_type *type = base;
+    int length = config_read_list(in, list, row->path, 1, LATER_BACKOFF_LIST_MAX, true);
 
-    if (config_read_list(in, list, row->path, 1, LATER_BACKOFF_LIST_MAX, true) < 0)
+    if (length < 0)
         return -1;
-    for (int i = 0; i < config_setting_length(list); i++) {
+    for (int i = 0; i < length; i++) {
         if (config_read_number(in, config_setting_get_elem(list, (unsigned)i), row,
                                &type->backoff.list[i]) < 0)
             return -1;
     }
-    type->backoff.list_count = (uint32_t)config_setting_length(list);
+    type->backoff.list_count = (uint32_t)length;
     return 0;
 }
 
-static int read_limit(struct config_reader *in, config_setting_t *list, int i,
-                      struct config_limit *limit)
+/* limits, groups: reads a list of at most max rows of this size, which the caller frees; NULL with
+ * *in->err. read() has the rows before the i-th too. */
+static void *read_rows(struct config_reader *in, config_setting_t *list, const char *path, int max,
+                       size_t size,
+                       int (*read)(struct config_reader *, config_setting_t *, void *, int))
 {
-    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
+    int length = config_read_list(in, list, path, 0, max, false);
+    void *rows = length < 0 ? NULL : calloc((size_t)length + 1, size);
 
-    if (config_read_element(in, list, i, "limits", CONFIG_IN_LIMIT, limit) < 0)
+    if (length >= 0 && !rows)
+        config_no_memory(in->err);
+    for (int i = 0; i < length && rows; i++) {
+        if (read(in, config_setting_get_elem(list, (unsigned)i), rows, i) < 0) {
+            free(rows);
+            return NULL;
+        }
+    }
+    return rows;
+}
+
+static int read_limit(struct config_reader *in, config_setting_t *element, void *rows, int i)
+{
+    struct config_limit *limit = (struct config_limit *)rows + i;
+
+    if (config_read_element(in, element, "limits", CONFIG_IN_LIMIT, limit) < 0)
         return -1;
     if (!limit->type[0] == !limit->queue[0])
         return config_fault(in, element, "limits",
@@ -283,42 +300,29 @@ static int read_limit(struct config_reader *in, config_setting_t *list, int i,
     if (limit->by_group && limit->member[0])
         return config_fault(in, element, "limits.by",
                             "given beside a member; a limit counts by one of them");
-    return need(in, list, i, "limits.max") < 0 ? -1 : need(in, list, i, "limits.per");
+    return need(in, element, "limits.max") < 0 ? -1 : need(in, element, "limits.per");
 }
 
 static int read_limits(struct config_reader *in, config_setting_t *list,
                        const struct config_row *row, void *base)
 {
     struct config *config = base;
-    struct config_limit *limits;
-    int length;
+    void *limits = read_rows(in, list, row->path, LIMITS_MAX, sizeof *config->limits, read_limit);
 
-    if (config_read_list(in, list, row->path, 0, LIMITS_MAX, false) < 0)
-        return -1;
-    length = config_setting_length(list);
-    limits = calloc((size_t)length + 1, sizeof *limits);
     if (!limits)
-        return config_no_memory(in->err);
-    for (int i = 0; i < length; i++) {
-        if (read_limit(in, list, i, &limits[i]) < 0) {
-            free(limits);
-            return -1;
-        }
-    }
+        return -1;
     free(config->limits);
     config->limits = limits;
-    config->limit_count = (uint32_t)length;
+    config->limit_count = (uint32_t)config_setting_length(list);
     return 0;
 }
 
-static int read_group(struct config_reader *in, config_setting_t *list, int i,
-                      struct config_group *groups)
+static int read_group(struct config_reader *in, config_setting_t *element, void *rows, int i)
 {
-    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
-    const struct config_group *group = &groups[i];
+    struct config_group *groups = rows, *group = &groups[i];
 
-    if (config_read_element(in, list, i, "groups", CONFIG_IN_GROUP, &groups[i]) < 0 ||
-        need(in, list, i, "groups.queue") < 0)
+    if (config_read_element(in, element, "groups", CONFIG_IN_GROUP, group) < 0 ||
+        need(in, element, "groups.queue") < 0)
         return -1;
     if (!group->group[0] && group->weight > 0)
         return config_fault(in, element, "groups.weight", "a weight is of one group; name it");
@@ -335,24 +339,13 @@ static int read_groups(struct config_reader *in, config_setting_t *list,
                        const struct config_row *row, void *base)
 {
     struct config *config = base;
-    struct config_group *groups;
-    int length;
+    void *groups = read_rows(in, list, row->path, GROUPS_MAX, sizeof *config->groups, read_group);
 
-    if (config_read_list(in, list, row->path, 0, GROUPS_MAX, false) < 0)
-        return -1;
-    length = config_setting_length(list);
-    groups = calloc((size_t)length + 1, sizeof *groups);
     if (!groups)
-        return config_no_memory(in->err);
-    for (int i = 0; i < length; i++) {
-        if (read_group(in, list, i, groups) < 0) {
-            free(groups);
-            return -1;
-        }
-    }
+        return -1;
     free(config->groups);
     config->groups = groups;
-    config->group_count = (uint32_t)length;
+    config->group_count = (uint32_t)config_setting_length(list);
     return 0;
 }
 

@@ -135,21 +135,27 @@ static int config_load_all(struct config_draft *draft, const char *path, struct 
     return config_finish(draft, err);
 }
 
-/* Takes the configuration out of the draft, or frees what there is if reading has failed. */
-static struct config *finish_draft(struct config_draft *draft, int result, struct later_error *err)
+/* draft: what is asked for besides. */
+static struct config *load_draft(struct config_draft draft, const char *path,
+                                 struct later_error *err)
 {
-    struct config *config = result == 0 ? malloc(sizeof *config) : NULL;
+    struct config_scan scan = { .text = NULL };
+    struct config *config = NULL;
 
+    draft.scan = &scan;
+    if (config_load_all(&draft, path, err) == 0) {
+        config = malloc(sizeof *config);
+        if (!config)
+            config_no_memory(err);
+    }
     if (config)
-        *config = draft->config;
-    else if (result == 0)
-        config_no_memory(err);
-    if (!config)
-        free_members(&draft->config);
-    free(draft->queues);
-    free(draft->locations);
-    free(draft->origin);
-    config_scan_free(draft->scan);
+        *config = draft.config;
+    else
+        free_members(&draft.config);
+    free(draft.queues);
+    free(draft.locations);
+    free(draft.origin);
+    config_scan_free(&scan);
     return config;
 }
 
@@ -160,25 +166,16 @@ struct config *config_load(const char *path, struct later_error *err)
 
 struct config *config_load_alone(const char *path, struct later_error *err)
 {
-    struct config_scan scan = { .text = NULL };
-    struct config_draft draft = { .scan = &scan, .alone = true };
-
-    return finish_draft(&draft, config_load_all(&draft, path, err), err);
+    return load_draft((struct config_draft){ .alone = true }, path, err);
 }
 
 struct config *config_load_where(const char *path, bool alone, struct later_error *err)
 {
-    struct config_scan scan = { .text = NULL };
-    struct config_draft draft = { .scan = &scan, .alone = alone, .of_where = true };
-
-    return finish_draft(&draft, config_load_all(&draft, path, err), err);
+    return load_draft((struct config_draft){ .alone = alone, .of_where = true }, path, err);
 }
 
 struct config *config_load_telling(const char *path, void (*fault)(const struct later_error *err),
                                    struct later_error *err)
 {
-    struct config_scan scan = { .text = NULL };
-    struct config_draft draft = { .scan = &scan, .fault = fault };
-
-    return finish_draft(&draft, config_load_all(&draft, path, err), err);
+    return load_draft((struct config_draft){ .fault = fault }, path, err);
 }

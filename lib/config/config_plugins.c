@@ -53,14 +53,15 @@ int config_plugins_read_load(struct config_reader *in, config_setting_t *list,
                              const struct config_row *row, void *base)
 {
     struct config *config = base;
+    int length = config_read_list(in, list, row->path, 1, LOAD_MAX, true);
     char **load;
 
-    if (config_read_list(in, list, row->path, 1, LOAD_MAX, true) < 0)
+    if (length < 0)
         return -1;
-    load = calloc((size_t)config_setting_length(list) + 1, sizeof *load);
+    load = calloc((size_t)length + 1, sizeof *load);
     if (!load)
         return config_no_memory(in->err);
-    for (int i = 0; i < config_setting_length(list); i++) {
+    for (int i = 0; i < length; i++) {
         if (config_plugins_read_name(in, config_setting_get_elem(list, (unsigned)i), load, i) < 0) {
             config_plugins_free_load(load);
             return -1;

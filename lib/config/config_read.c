@@ -302,7 +302,7 @@ int config_read_list(struct config_reader *in, const config_setting_t *setting, 
         return config_fault(in, setting, path, "empty; at least one, or leave it out");
     if (length > max)
         return config_fault(in, setting, path, "%d are too many; at most %d", length, max);
-    return 0;
+    return length;
 }
 
 /* What an entry of this list looks like. Whoever writes ( "mail" ) means its name. */
@@ -314,11 +314,9 @@ static const char *config_read_example(const char *group)
     return config_row_find(path) ? "a group, such as { name = \"a\"; }," : "a group { ... }";
 }
 
-int config_read_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
+int config_read_element(struct config_reader *in, config_setting_t *element, const char *group,
                         enum config_scope scope, void *base)
 {
-    config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
-
     if (!config_setting_is_group(element))
         return config_read_mismatch(in, element, group, config_read_example(group));
     return config_preset(scope, base) < 0 ? config_no_memory(in->err)

@@ -45,13 +45,13 @@ int config_fault(const struct config_reader *in, const config_setting_t *setting
 int config_read_mismatch(const struct config_reader *in, const config_setting_t *setting,
                          const char *path, const char *wanted);
 
-/* Is it a list, or (with `arrays`) an array, of min to max elements? Returns 0 or -1. */
+/* Is it a list, or (with `arrays`) an array, of min to max elements? Returns how many, or -1. */
 int config_read_list(struct config_reader *in, const config_setting_t *setting, const char *path,
                      int min, int max, bool arrays);
 
-/* Sets a struct at base to its defaults and reads the i-th element of a list, a group, into it.
- * Returns 0 or -1. */
-int config_read_element(struct config_reader *in, config_setting_t *list, int i, const char *group,
+/* Sets a struct at base to its defaults and reads an element of a list, a group, into it. Returns 0
+ * or -1. */
+int config_read_element(struct config_reader *in, config_setting_t *element, const char *group,
                         enum config_scope scope, void *base);
 
 #endif
