@@ -73,24 +73,18 @@ void later_glance_read(struct later_glance *glance, unsigned n, const struct lat
     struct later_sizes *sizes = &glance->sizes;
     int64_t number = later_reply_int(reply);
     uint64_t count = number > 0 ? (uint64_t)number : 0;
+    uint64_t *const counts[LATER_GLANCES] = {
+        [LATER_GLANCE_READY] = &sizes->ready,     [LATER_GLANCE_DELAYED] = &sizes->delayed,
+        [LATER_GLANCE_DEAD] = &sizes->dead,       [LATER_GLANCE_WAITING] = &sizes->waiting,
+        [LATER_GLANCE_OVERDUE] = &sizes->overdue, [LATER_GLANCE_NEWS] = &sizes->news,
+    };
 
     glance->asked |= LATER_GLANCE_BIT(n);
+    if (counts[n]) {
+        *counts[n] = count;
+        return;
+    }
     switch (n) {
-    case LATER_GLANCE_READY:
-        sizes->ready = count;
-        break;
-    case LATER_GLANCE_DELAYED:
-        sizes->delayed = count;
-        break;
-    case LATER_GLANCE_DEAD:
-        sizes->dead = count;
-        break;
-    case LATER_GLANCE_WAITING:
-        sizes->waiting = count;
-        break;
-    case LATER_GLANCE_NEWS:
-        sizes->news = count;
-        break;
     case LATER_GLANCE_BESIDE:
         glance->beside = (uint32_t)count;
         break;
@@ -101,9 +95,6 @@ void later_glance_read(struct later_glance *glance, unsigned n, const struct lat
         memset(sizes->counters, 0, sizeof sizes->counters);
         later_inspect_counted(reply, 0, sizes);
         sizes->reserved = reserved(sizes->counters);
-        break;
-    case LATER_GLANCE_OVERDUE:
-        sizes->overdue = count;
         break;
     case LATER_GLANCE_FIRST:
         glance->ready = read_score(reply, &glance->first);
