@@ -1,6 +1,7 @@
 /* route.c: finds the `later` command that answers a request. */
 #include "tasks/route.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,192 +161,154 @@ static const struct route routes[] = {
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
 
-static bool is_made_of(const char *value, const char *characters, size_t max)
-{
-    size_t len = strlen(value);
+#define VISIBLE LETTERS DIGITS "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-    return len >= 1 && len <= max && strspn(value, characters) == len;
-}
-
-static bool is_queue(const char *value)
+static bool is_known_state(const char *value)
 {
-    return is_made_of(value, LETTERS DIGITS "_.-/", 70);
-}
+    static const char *const states[] = {
+        "ready", "delayed", "reserved", "dead", "waiting", "done"
+    };
 
-static bool is_state(const char *value)
-{
-    return strcmp(value, "ready") == 0 || strcmp(value, "delayed") == 0 ||
-           strcmp(value, "reserved") == 0 || strcmp(value, "dead") == 0 ||
-           strcmp(value, "waiting") == 0 ||
-           strcmp(value, "done") == 0; /* done jobs that are kept */
-}
-
-static bool is_number(const char *value)
-{
-    return is_made_of(value, DIGITS, 9);
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        if (strcmp(value, states[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Pages are bounded, since a thousand jobs may be a thousand MiB. */
-static bool is_page(const char *value)
+static bool is_bounded(const char *value)
 {
-    return is_number(value) && strtol(value, NULL, 10) >= 1 && strtol(value, NULL, 10) <= 200;
+    return strtol(value, NULL, 10) >= 1 && strtol(value, NULL, 10) <= 200;
 }
 
-static bool is_integer(const char *value)
+static bool is_signed(const char *value)
 {
-    return is_number(value[0] == '-' ? value + 1 : value);
+    size_t digits = strspn(value + (*value == '-'), DIGITS);
+
+    return digits >= 1 && digits <= 9 && !value[digits + (*value == '-')];
 }
 
-static bool is_visible(const char *value, size_t max)
+static bool route_is_line(const char *value)
 {
-    size_t len = strlen(value);
-
-    for (size_t i = 0; i < len; i++) {
-        if (value[i] <= ' ' || value[i] > '~')
+    for (; *value; value++) {
+        if ((unsigned char)*value < ' ' || *value == 0x7f)
             return false;
     }
-    return len >= 1 && len <= max;
+    return true;
 }
 
-static bool is_id(const char *value)
-{
-    return is_visible(value, 200);
-}
-
-/* Where a search goes on. `later` checks it. */
-static bool is_spot(const char *value)
-{
-    return is_visible(value, 600);
-}
-
-static bool route_is_type(const char *value)
-{
-    return is_made_of(value, LETTERS DIGITS "_.:-", 128);
-}
-
-/* Whoever pushes it checks where the @ is. */
-static bool route_is_hook(const char *value)
-{
-    return is_made_of(value, LETTERS DIGITS "_.:-@", 193);
-}
-
-static bool is_zone(const char *value)
-{
-    return is_made_of(value, LETTERS DIGITS "_-+/", 64);
-}
-
-static bool is_duration(const char *value)
-{
-    return is_made_of(value, DIGITS ".smhd", 16);
-}
-
-/* A condition's value. filter.h checks its meaning. */
-static bool is_text(const char *value)
-{
-    for (const char *c = value; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return false;
-    }
-    return *value && strlen(value) <= 256;
-}
-
-static bool is_glob(const char *value)
-{
-    return is_made_of(value, LETTERS DIGITS "_.:-*?", 128);
-}
-
-static bool is_comparison(const char *value)
-{
-    return is_made_of(value, DIGITS "-<>=", 12);
-}
-
-static bool is_kind(const char *value)
-{
-    return is_made_of(value, LETTERS, 16);
-}
-
-/* `later` knows what can be set. */
-static bool is_settable(const char *value)
-{
-    return is_made_of(value, LETTERS "_", 16);
-}
-
-static bool is_ask(const char *value)
+static bool is_line_word(const char *value)
 {
     return strcmp(value, "line") == 0;
 }
 
 /* `later push` would read standard input for "-". */
-static bool is_payload(const char *value)
+static bool is_no_dash(const char *value)
 {
-    return *value && strcmp(value, "-") != 0;
+    return strcmp(value, "-") != 0;
+}
+
+/* What a value is made of, at least one and at most so many bytes. `later` checks its meaning. */
+struct shape {
+    const char *made_of; /* NULL: of anything */
+    size_t most;
+    bool (*also)(const char *value); /* what else it must be; NULL: nothing */
+};
+
+static const struct shape is_queue = { LETTERS DIGITS "_.-/", 70, NULL };
+static const struct shape is_state = { LETTERS, 16, is_known_state };
+static const struct shape is_number = { DIGITS, 9, NULL };
+static const struct shape is_page = { DIGITS, 9, is_bounded };
+static const struct shape is_integer = { DIGITS "-", 10, is_signed };
+static const struct shape is_id = { VISIBLE, 200, NULL };
+static const struct shape is_spot = { VISIBLE, 600, NULL }; /* where a search goes on */
+static const struct shape route_is_type = { LETTERS DIGITS "_.:-", 128, NULL };
+static const struct shape route_is_hook = { LETTERS DIGITS "_.:-@", 193, NULL };
+static const struct shape is_zone = { LETTERS DIGITS "_-+/", 64, NULL };
+static const struct shape is_duration = { DIGITS ".smhd", 16, NULL };
+static const struct shape is_text = { NULL, 256, route_is_line };
+static const struct shape is_glob = { LETTERS DIGITS "_.:-*?", 128, NULL };
+static const struct shape is_comparison = { DIGITS "-<>=", 12, NULL };
+static const struct shape is_kind = { LETTERS, 16, NULL };
+static const struct shape is_settable = { LETTERS "_", 16, NULL };
+static const struct shape is_ask = { LETTERS, 4, is_line_word };
+static const struct shape is_payload = { NULL, SIZE_MAX, is_no_dash };
+
+static bool has_shape(const char *value, const struct shape *shape)
+{
+    size_t len = strlen(value);
+
+    return len >= 1 && len <= shape->most &&
+           (!shape->made_of || strspn(value, shape->made_of) == len) &&
+           (!shape->also || shape->also(value));
 }
 
 static const struct form {
     const char *name;
-    bool (*accepts)(const char *value);
+    const struct shape *shape;
     const char *why;
 } forms[] = {
-    { "queue", is_queue, "queue: the name of a queue" },
-    { "flow", is_queue, "flow: the name of a flow" },
-    { "host", is_queue, "host: the name of a host, as laterd tells it" },
-    { "state", is_state, "state: ready, delayed, reserved, dead, waiting or done" },
-    { "number", is_page, "number: 1 to 200" },
-    { "offset", is_number, "offset: a whole number" },
-    { "id", is_id, "id: 1 to 200 printable characters without a space" },
-    { "type", route_is_type, "type: the name of a type" },
-    { "limit", is_page, "limit: 1 to 200" },
-    { "glob", is_glob, "glob: a type, with * and ?" },
-    { "older", is_duration, "older: a duration like 90, 5m, 2h" },
-    { "newer", is_duration, "newer: a duration like 90, 5m, 2h" },
-    { "error", is_text, "error: a regular expression of at most 256 bytes" },
-    { "kind", is_kind, "kind: of error, such as timeout or crash" },
-    { "attempts", is_comparison, "attempts: a number, or one after > >= < <=" },
-    { "ranks", is_comparison, "priority: a whole number, or one after > >= < <=" },
-    { "where", is_text, "where: PATH=VALUE" },
-    { "text", is_text, "text: at most 256 bytes" },
-    { "not", is_text, "not: NAME:VALUE" },
-    { "facets", is_text, "facets: names with commas between, such as type,payload.tenant" },
-    { "search", is_text, "search: the name of a saved search" },
-    { "columns", is_text, "columns: names with commas between, such as id,payload.tenant" },
-    { "after", is_spot, "after: the `next` of a search" },
-    { "ask", is_ask, "ask: line" },
-    { "most", is_number, "most: a whole number" },
-    { "rate", is_number, "rate: a whole number" },
-    { "since", is_duration, "since: a duration like 90, 5m, 2h" },
-    { "until", is_duration, "until: a duration like 90, 5m, 2h" },
-    { "by", is_kind, "by: minute, ten or hour" },
-    { "name", route_is_type, "name: that of a schedule" },
-    { "expression", is_text, "expression: such as 0 3 * * mon-fri, or @every 90s" },
-    { "zone", is_zone, "zone: such as Europe/Berlin" },
-    { "for", is_duration, "for: a duration like 90, 5m, 2h" },
-    { "what", is_settable, "what: limit or max_running" },
-    { "need", is_id, "need: 1 to 200 printable characters without a space" },
-    { "max", is_number, "max: a whole number" },
-    { "per", is_duration, "per: a duration like 90, 5m, 2h" },
-    { "who", is_text, "who: at most 256 bytes" },
-    { "reason", is_text, "reason: one line of at most 200 bytes" },
+    { "queue", &is_queue, "queue: the name of a queue" },
+    { "flow", &is_queue, "flow: the name of a flow" },
+    { "host", &is_queue, "host: the name of a host, as laterd tells it" },
+    { "state", &is_state, "state: ready, delayed, reserved, dead, waiting or done" },
+    { "number", &is_page, "number: 1 to 200" },
+    { "offset", &is_number, "offset: a whole number" },
+    { "id", &is_id, "id: 1 to 200 printable characters without a space" },
+    { "type", &route_is_type, "type: the name of a type" },
+    { "limit", &is_page, "limit: 1 to 200" },
+    { "glob", &is_glob, "glob: a type, with * and ?" },
+    { "older", &is_duration, "older: a duration like 90, 5m, 2h" },
+    { "newer", &is_duration, "newer: a duration like 90, 5m, 2h" },
+    { "error", &is_text, "error: a regular expression of at most 256 bytes" },
+    { "kind", &is_kind, "kind: of error, such as timeout or crash" },
+    { "attempts", &is_comparison, "attempts: a number, or one after > >= < <=" },
+    { "ranks", &is_comparison, "priority: a whole number, or one after > >= < <=" },
+    { "where", &is_text, "where: PATH=VALUE" },
+    { "text", &is_text, "text: at most 256 bytes" },
+    { "not", &is_text, "not: NAME:VALUE" },
+    { "facets", &is_text, "facets: names with commas between, such as type,payload.tenant" },
+    { "search", &is_text, "search: the name of a saved search" },
+    { "columns", &is_text, "columns: names with commas between, such as id,payload.tenant" },
+    { "after", &is_spot, "after: the `next` of a search" },
+    { "ask", &is_ask, "ask: line" },
+    { "most", &is_number, "most: a whole number" },
+    { "rate", &is_number, "rate: a whole number" },
+    { "since", &is_duration, "since: a duration like 90, 5m, 2h" },
+    { "until", &is_duration, "until: a duration like 90, 5m, 2h" },
+    { "by", &is_kind, "by: minute, ten or hour" },
+    { "name", &route_is_type, "name: that of a schedule" },
+    { "expression", &is_text, "expression: such as 0 3 * * mon-fri, or @every 90s" },
+    { "zone", &is_zone, "zone: such as Europe/Berlin" },
+    { "for", &is_duration, "for: a duration like 90, 5m, 2h" },
+    { "what", &is_settable, "what: limit or max_running" },
+    { "need", &is_id, "need: 1 to 200 printable characters without a space" },
+    { "max", &is_number, "max: a whole number" },
+    { "per", &is_duration, "per: a duration like 90, 5m, 2h" },
+    { "who", &is_text, "who: at most 256 bytes" },
+    { "reason", &is_text, "reason: one line of at most 200 bytes" },
     /* clang-format off */
-    /* @options form,at: { "{name}", {accepts}, "{name}: {must}" }, */
-    { "priority", is_integer, "priority: a whole number" },
-    { "in", is_duration, "in: a duration like 90, 5m, 2h" },
-    { "at", is_text, "at: a time" },
-    { "max_attempts", is_number, "max_attempts: a whole number" },
-    { "retry_for", is_duration, "retry_for: a duration like 90, 5m, 2h" },
-    { "timeout", is_duration, "timeout: a duration like 90, 5m, 2h" },
-    { "backoff", is_text, "backoff: 5, or 1,10,5m, or JSON" },
-    { "expires_at", is_text, "expires_at: a time" },
-    { "expires_in", is_duration, "expires_in: a duration like 90, 5m, 2h" },
-    { "result", is_duration, "result: a duration like 90, 5m, 2h" },
-    { "lock", is_id, "lock: 1 to 200 printable characters without a space" },
-    { "group", is_id, "group: 1 to 64 printable characters without a space" },
-    { "trace", is_text, "trace: at most 256 bytes" },
-    { "description", is_text, "description: at most 200 bytes" },
-    { "on_dead", route_is_hook, "on_dead: a type, or TYPE@QUEUE" },
-    { "on_done", route_is_hook, "on_done: a type, or TYPE@QUEUE" },
+    /* @options form,at: { "{name}", &{accepts}, "{name}: {must}" }, */
+    { "priority", &is_integer, "priority: a whole number" },
+    { "in", &is_duration, "in: a duration like 90, 5m, 2h" },
+    { "at", &is_text, "at: a time" },
+    { "max_attempts", &is_number, "max_attempts: a whole number" },
+    { "retry_for", &is_duration, "retry_for: a duration like 90, 5m, 2h" },
+    { "timeout", &is_duration, "timeout: a duration like 90, 5m, 2h" },
+    { "backoff", &is_text, "backoff: 5, or 1,10,5m, or JSON" },
+    { "expires_at", &is_text, "expires_at: a time" },
+    { "expires_in", &is_duration, "expires_in: a duration like 90, 5m, 2h" },
+    { "result", &is_duration, "result: a duration like 90, 5m, 2h" },
+    { "lock", &is_id, "lock: 1 to 200 printable characters without a space" },
+    { "group", &is_id, "group: 1 to 64 printable characters without a space" },
+    { "trace", &is_text, "trace: at most 256 bytes" },
+    { "description", &is_text, "description: at most 200 bytes" },
+    { "on_dead", &route_is_hook, "on_dead: a type, or TYPE@QUEUE" },
+    { "on_done", &route_is_hook, "on_done: a type, or TYPE@QUEUE" },
     /* @end */
     /* clang-format on */
-    { "payload", is_payload, "payload: JSON" },
+    { "payload", &is_payload, "payload: JSON" },
 };
 
 static const struct form *form_of(const char *name, size_t len)
@@ -387,7 +350,7 @@ static int route_add_value(struct order *order, const struct form *form, const c
                            size_t before, const char *value, const char **why)
 {
     *why = form->why;
-    if (!value || !form->accepts(value))
+    if (!value || !has_shape(value, form->shape))
         return 400;
     *why = "the command is too long";
     if (before == 0) /* it may be long, so it is not copied */
