@@ -55,9 +55,15 @@ static FILE *take_input(struct later_error *err)
 
 /* --- one command line --- */
 
-static int usage(const char *why)
+__attribute__((format(printf, 1, 2))) static int usage(const char *format, ...)
 {
-    fprintf(stderr, "later serve: %s\n", why);
+    va_list args;
+
+    fputs("later serve: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    putc('\n', stderr);
     return LATER_E_USAGE;
 }
 
@@ -89,28 +95,22 @@ static int serve_answer(const struct cli *cli, int argc, char **argv)
     struct cli inner = { .where = cli->where, .client = cli->client, .answers = cli->answers };
     struct later_error err = { .code = LATER_E_BUG };
     const char *foreign, *missing;
-    char why[80];
 
     inner.command = argc > 1 ? command_find(argv[1], &err) : NULL;
     if (argc > 1 && !inner.command)
-        return usage(err.text);
+        return usage("%s", err.text);
     if (!inner.command || inner.command == cli->command ||
         (inner.command->program && !inner.command->instead))
         return usage("not a command that can be run here");
     if (args_parse(&inner.args, argc, argv, 1, global_options, inner.command->options, false,
                    &err) < 0)
-        return usage(err.text);
+        return usage("%s", err.text);
     foreign = foreign_option(&inner.args);
-    if (foreign) {
-        snprintf(why, sizeof why, "--%s is an option of `later serve` itself, not of a line",
-                 foreign);
-        return usage(why);
-    }
+    if (foreign)
+        return usage("--%s is an option of `later serve` itself, not of a line", foreign);
     missing = inner.command->by_hand ? inner.command->by_hand(&inner) : NULL;
-    if (missing) {
-        snprintf(why, sizeof why, "%s needs --%s here", inner.command->name, missing);
-        return usage(why);
-    }
+    if (missing)
+        return usage("%s needs --%s here", inner.command->name, missing);
     inner.json = args_flag(&inner.args, "json");
     if (inner.command == &command_status && args_flag(&inner.args, "lately"))
         inner.kept = cli->kept;

@@ -2,9 +2,8 @@
 #include "jobs/each.h"
 
 #include "jobs/find.h"
+#include "jobs/peek.h"
 #include "output/jsonl.h"
-#include "queue/inspect.h"
-#include "queue/queue.h"
 #include "whole.h"
 
 #include <stdio.h>
@@ -63,23 +62,12 @@ static void each_tell(struct each *each, const char *queue, const char *id, cons
 /* Notes the state of a job that is in another one than the verb takes; "" if it is nowhere. */
 static void each_look(struct each *each, const char *id, char is[EACH_STATE])
 {
-    const struct later_keys *parts[LATER_WHOLE_MAX];
-    size_t count = whole_parts(&each->whole, id, parts);
     struct later_error ignored;
+    struct peek_found found;
 
-    for (size_t i = 0; !*is && i < count; i++) {
-        struct later_command cmd = { 0 };
-        struct later_reply *reply;
-        struct later_seen seen = { 0 };
-
-        later_queue_ids(&cmd, LATER_SCRIPT_SHOW, parts[i], &id, 1);
-        reply = cli_call(each->cli, &cmd, &ignored);
-        if (reply) {
-            later_inspect_shown(reply, &seen);
-            snprintf(is, EACH_STATE, "%.15s", seen.state);
-        }
-        later_reply_free(reply);
-    }
+    if (peek_find(each->cli, each->whole.name, id, &found, &ignored) >= 0)
+        snprintf(is, EACH_STATE, "%.15s", found.seen.state);
+    peek_found_end(&found);
 }
 
 /* Says why an id was not acted on, and returns the status for that. */

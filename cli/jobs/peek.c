@@ -250,28 +250,39 @@ const struct command command_peek = {
 
 /* --- show --- */
 
-static void peek_add_why(struct table *card, const struct why_answer *why)
+/* Adds a member; nothing if it has no bytes. */
+static void card_add(struct table *card, const char *name, const char *bytes, size_t len)
 {
-    char line[LATER_WHYS_MAX * LATER_WHY_SIZE];
-
-    if (why->count == 0)
+    if (len == 0)
         return;
-    why_say(line, sizeof line, why);
-    table_text(card, DIM, "why");
-    table_text(card, PLAIN, line);
+    table_text(card, DIM, name);
+    table_bytes(card, PLAIN, bytes, len);
 }
 
-static void add_type(struct table *card, const struct later_seen *seen)
+static void card_add_text(struct table *card, const char *name, const char *text)
 {
-    struct later_document doc;
+    card_add(card, name, text, strlen(text));
+}
 
-    peek_read(&doc, seen);
-    table_text(card, DIM, "type");
-    table_text(card, PLAIN, doc.type);
-    if (doc.description[0]) {
-        table_text(card, DIM, "description");
-        table_text(card, PLAIN, doc.description);
+/* What it has written, and its document. */
+static void card_add_rest(struct table *card, const struct later_seen *seen,
+                          const struct left *left)
+{
+    const struct later_record *record = &seen->record;
+
+    if (record->progress_len) {
+        table_text(card, DIM, "progress");
+        peek_add_progress(card, seen);
     }
+    card_add(card, "checkpoint", record->checkpoint, record->checkpoint_len);
+    if (record->finished_len) {
+        table_text(card, DIM, "took");
+        add_finished(card, seen);
+    }
+    card_add(card, "result", left->value, left->len);
+    logged_rows(card, seen);
+    table_text(card, DIM, "document");
+    table_bytes(card, PLAIN, seen->document, seen->document_len);
 }
 
 /* Prints a job for people: one member per line, nothing cut. */
@@ -279,48 +290,33 @@ static void print_card(const struct cli *cli, const char *queue, const struct la
                        const struct peek_beside *beside)
 {
     const char *const headings[] = { "JOB", seen->id, NULL };
+    const struct later_record *record = &seen->record;
+    char why[LATER_WHYS_MAX * LATER_WHY_SIZE];
+    struct later_document doc;
     struct table card;
 
+    peek_read(&doc, seen);
+    why_say(why, sizeof why, beside->why);
     cli_table(cli, &card, headings);
     card.whole = true;
-    table_text(&card, DIM, "queue");
-    table_text(&card, PLAIN, queue);
+    card_add_text(&card, "queue", queue);
     table_text(&card, DIM, "state");
     table_text(&card, strcmp(seen->state, "dead") == 0 ? RED : PLAIN, seen->state);
-    peek_add_why(&card, beside->why);
-    add_type(&card, seen);
+    card_add_text(&card, "why", why);
+    table_text(&card, DIM, "type");
+    table_text(&card, PLAIN, doc.type);
+    card_add_text(&card, "description", doc.description);
     table_text(&card, DIM, "when");
     add_score(cli, &card, seen);
     table_text(&card, DIM, "attempts");
-    table_number(&card, PLAIN, seen->record.attempts);
+    table_number(&card, PLAIN, record->attempts);
     table_text(&card, DIM, "priority");
-    table_print(&card, PLAIN, "%d", (int)seen->record.priority);
-    if (seen->record.group_len) {
-        table_text(&card, DIM, "group");
-        table_bytes(&card, PLAIN, seen->record.group, seen->record.group_len);
-    }
+    table_print(&card, PLAIN, "%d", (int)record->priority);
+    card_add(&card, "group", record->group, record->group_len);
     table_text(&card, DIM, "error");
     add_error(&card, seen);
     earlier_rows(&card, seen);
-    if (seen->record.progress_len) {
-        table_text(&card, DIM, "progress");
-        peek_add_progress(&card, seen);
-    }
-    if (seen->record.checkpoint_len) {
-        table_text(&card, DIM, "checkpoint");
-        table_bytes(&card, PLAIN, seen->record.checkpoint, seen->record.checkpoint_len);
-    }
-    if (seen->record.finished_len) {
-        table_text(&card, DIM, "took");
-        add_finished(&card, seen);
-    }
-    if (beside->left->value) {
-        table_text(&card, DIM, "result");
-        table_bytes(&card, PLAIN, beside->left->value, beside->left->len);
-    }
-    logged_rows(&card, seen);
-    table_text(&card, DIM, "document");
-    table_bytes(&card, PLAIN, seen->document, seen->document_len);
+    card_add_rest(&card, seen, beside->left);
     table_end(&card);
 }
 
