@@ -136,9 +136,7 @@ static int main_run(const struct options *options, struct later_error *err)
     char later[PATH_MAX], tokens[ROLES][TOKEN_MAX + 1];
     const char *argv[ARGUMENTS];
     struct listener listener;
-    struct server_options serving = { .guard = { .host_count = options->host_count,
-                                                 .role_header = options->role_header,
-                                                 .read_only = options->read_only },
+    struct server_options serving = { .guard = options->guard,
                                       .program = { (char *const *)(uintptr_t)argv },
                                       .listener = &listener,
                                       .mask = options->mask,
@@ -147,7 +145,6 @@ static int main_run(const struct options *options, struct later_error *err)
                                       .tasks_file = options->tasks_file };
     int status;
 
-    memcpy(serving.guard.hosts, options->hosts, sizeof serving.guard.hosts);
     if (find_later(later, err) < 0 || main_group(&serving.operators, options->operators, err) < 0 ||
         main_tokens(&serving.guard, tokens, options, err) < 0 ||
         listener_open(&listener, options->listen, err) < 0)

@@ -4,6 +4,7 @@
 #include "later/error.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 
 static const char usage[] =
@@ -34,59 +35,31 @@ static const char usage[] =
 
 static int options_take(struct options *options, int letter, const char *value)
 {
-    switch (letter) {
-    case 'l':
-        options->listen = value;
-        break;
-    case 'r':
-        options->read_only = true;
-        break;
-    case 'c':
-        options->config = value;
-        break;
-    case 'R':
-        options->redis = value;
-        break;
-    case 'P':
-        options->prefix = value;
-        break;
-    case 't':
-        options->token_files[ROLE_ADMIN] = value;
-        break;
-    case 'o':
-        options->token_files[ROLE_OPERATOR] = value;
-        break;
-    case 'd':
-        options->token_files[ROLE_READER] = value;
-        break;
-    case 'x':
-        options->role_header = value;
-        break;
-    case 'u':
-        options->user_header = value;
-        break;
-    case 'g':
-        options->operators = value;
-        break;
-    case 'm':
-        if (options->mask.count == MASK_MAX)
-            return LATER_E_USAGE;
+    const char **const texts[CHAR_MAX + 1] = {
+        ['l'] = &options->listen,
+        ['c'] = &options->config,
+        ['R'] = &options->redis,
+        ['P'] = &options->prefix,
+        ['t'] = &options->token_files[ROLE_ADMIN],
+        ['o'] = &options->token_files[ROLE_OPERATOR],
+        ['d'] = &options->token_files[ROLE_READER],
+        ['x'] = &options->guard.role_header,
+        ['u'] = &options->user_header,
+        ['g'] = &options->operators,
+        ['n'] = &options->notify_file,
+        ['k'] = &options->tasks_file,
+    };
+
+    if (letter == 'r')
+        options->guard.read_only = true;
+    else if (letter == 'm' && options->mask.count < MASK_MAX)
         options->mask.names[options->mask.count++] = value;
-        break;
-    case 'n':
-        options->notify_file = value;
-        break;
-    case 'k':
-        options->tasks_file = value;
-        break;
-    case 'H':
-        if (options->host_count == GUARD_HOSTS_MAX)
-            return LATER_E_USAGE;
-        options->hosts[options->host_count++] = value;
-        break;
-    default:
+    else if (letter == 'H' && options->guard.host_count < GUARD_HOSTS_MAX)
+        options->guard.hosts[options->guard.host_count++] = value;
+    else if (texts[letter])
+        *texts[letter] = value;
+    else
         return LATER_E_USAGE;
-    }
     return LATER_OK;
 }
 

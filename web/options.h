@@ -15,15 +15,12 @@ struct options {
     const char *listen;                  /* see listener.h */
     const char *config, *redis, *prefix; /* passed on to `later`; NULL = its own default */
     const char *token_files[ROLES];      /* by role; NULL = none */
-    const char *role_header;             /* NULL = none */
     const char *user_header;             /* NULL = none */
     const char *operators;               /* a group's name; NULL = none */
     const char *notify_file;             /* NULL = none */
     const char *tasks_file;              /* NULL = none */
-    const char *hosts[GUARD_HOSTS_MAX];
-    size_t host_count;
+    struct guard guard;                  /* without its tokens */
     struct mask mask;
-    bool read_only;
 };
 
 /* Borrows from argv. Returns -1 to go on, or the exit status after printing everything. */
