@@ -130,6 +130,15 @@ struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
     return cli_call_anew(cli, cmd, false, err);
 }
 
+int cli_drain(struct cli *cli, int ok, struct later_error *err)
+{
+    if (ok == 0)
+        return later_call_drain(cli->client, 0, err);
+    if (cli->client)
+        later_call_abort(cli->client);
+    return -1;
+}
+
 /* --- a node of a Cluster --- */
 
 struct node_answer {

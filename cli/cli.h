@@ -89,6 +89,10 @@ struct later_reply *cli_call(struct cli *cli, struct later_command *cmd, struct 
 struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
                                   struct later_error *err);
 
+/* After commands that were begun one after the other: waits for all answers, and returns 0; or -1
+ * with *err. If ok < 0 one could not be begun: the others are dropped, whose targets end. */
+int cli_drain(struct cli *cli, int ok, struct later_error *err);
+
 /* How many servers have our keys: 1, or the masters of a Cluster. Asks number `node` of them, for
  * what concerns a server and not a key. The client is open. The second: NULL with *err, and is not
  * repeated. */

@@ -158,6 +158,12 @@ static void part_begin(struct asking *asking, struct part *part, unsigned share)
         part->want |= LATER_GLANCE_BIT(LATER_GLANCE_BESIDE);
 }
 
+static void part_again(struct asking *asking, struct part *part)
+{
+    part->next = asking->parts;
+    asking->parts = part;
+}
+
 static int sizes_add_part(struct asking *asking, struct sized *of, const char *name, bool exact,
                           unsigned share, struct later_error *err)
 {
@@ -171,15 +177,8 @@ static int sizes_add_part(struct asking *asking, struct sized *of, const char *n
     if (!exact && asking->cli->kept)
         part->kept = kept_find(asking->cli->kept, name);
     part_begin(asking, part, share);
-    part->next = asking->parts;
-    asking->parts = part;
+    part_again(asking, part);
     return 0;
-}
-
-static void part_again(struct asking *asking, struct part *part)
-{
-    part->next = asking->parts;
-    asking->parts = part;
 }
 
 static int ask_part(struct asking *asking, struct part *part, const struct later_keys *keys,
@@ -286,17 +285,11 @@ static int sizes_ask_one(struct asking *asking, struct part *part, bool first,
 /* Asks all parts. first: they are the queues themselves, asked for the first time. */
 static int ask_parts(struct asking *asking, bool first, struct later_error *err)
 {
-    if (first && asking->together && ask_beside(asking, err) < 0)
-        return -1;
-    for (struct part *part = asking->parts; part; part = part->next) {
-        if (sizes_ask_one(asking, part, first, err) == 0)
-            continue;
-        if (asking->cli->client)
-            /* Drops the questions already sent, whose targets end here. */
-            later_call_abort(asking->cli->client);
-        return -1;
-    }
-    return later_call_drain(asking->cli->client, 0, err);
+    int ok = first && asking->together ? ask_beside(asking, err) : 0;
+
+    for (struct part *part = asking->parts; ok == 0 && part; part = part->next)
+        ok = sizes_ask_one(asking, part, first, err);
+    return cli_drain(asking->cli, ok, err);
 }
 
 static int add_shards(struct asking *asking, struct sized *sized, bool exact,

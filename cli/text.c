@@ -146,6 +146,13 @@ double text_number_member(const json_t *object, const char *name)
     return json_number_value(json_object_get(object, name));
 }
 
+uint64_t text_count_member(const json_t *object, const char *name)
+{
+    double number = text_number_member(object, name);
+
+    return number > 0 && number < 9e15 ? (uint64_t)number : 0;
+}
+
 const char *text_known(const char *text)
 {
     return *text ? text : NULL;

@@ -39,6 +39,8 @@ const char *text_member(const json_t *object, const char *name);
 
 /* Returns a member that is a number, or 0 if there is none. object may be NULL. */
 double text_number_member(const json_t *object, const char *name);
+/* The same, a whole number; 0 also if it is negative or too large. */
+uint64_t text_count_member(const json_t *object, const char *name);
 
 /* Return the text, NULL if it is ""; the time, NAN if it is 0: nothing is known. */
 const char *text_known(const char *text);

@@ -42,18 +42,17 @@ static void check_beside_take_answer(void *arg, struct later_answer *answer)
 
 static int ask_chunk(struct beside *beside)
 {
+    int ok = 0;
+
     beside->answered = 0;
-    for (size_t i = 0; i < beside->count; i++) {
+    for (size_t i = 0; ok == 0 && i < beside->count; i++) {
         struct later_command cmd = { 0 };
 
         beside->question->encode(&cmd, beside->keys, beside->ids[i]);
-        if (later_call_begin(beside->cli->client, &cmd, check_beside_take_answer, beside,
-                             beside->err) < 0) {
-            later_call_abort(beside->cli->client);
-            return -1;
-        }
+        ok = later_call_begin(beside->cli->client, &cmd, check_beside_take_answer, beside,
+                              beside->err);
     }
-    return later_call_drain(beside->cli->client, 0, beside->err);
+    return cli_drain(beside->cli, ok, beside->err);
 }
 
 static int check_beside_look_at_chunk(struct beside *beside)

@@ -114,8 +114,7 @@ int members_token_of(struct cli *cli, const struct later_keys *keys, const char 
         later_inspect_member(&cmd, keys, members_token(tokens, i), id);
         ok = later_call_begin(cli->client, &cmd, members_take_member, &wanted, err);
     }
-    if (ok == 0)
-        ok = later_call_drain(cli->client, 0, err);
+    ok = cli_drain(cli, ok, err);
     if (ok == 0 && wanted.found != SIZE_MAX)
         snprintf(token, LATER_TOKEN_LEN + 1, "%s", members_token(tokens, wanted.found));
     later_reply_free(tokens);

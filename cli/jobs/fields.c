@@ -52,10 +52,8 @@ static int read_two(struct fields *fields, struct cli *cli, const struct asked *
         return -1;
     fields_spell(&documents, asked, LATER_KEY_JOBS);
     fields->documents = cli_call(cli, &documents, err);
-    if (!fields->documents || later_call_drain(cli->client, 0, err) < 0) {
-        later_call_abort(cli->client); /* nobody waits for the records any more */
+    if (cli_drain(cli, fields->documents ? 0 : -1, err) < 0)
         return -1;
-    }
     if (!fields->records) {
         fields_spell(&again, asked, LATER_KEY_RECORDS);
         fields->records = cli_call(cli, &again, err);

@@ -30,22 +30,19 @@ static void busiest_take(void *arg, struct later_answer *answer)
 static int busiest_ask(struct cli *cli, const later_queue_name *names, size_t count,
                        struct busy *busy, struct later_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && i < count; i++) {
         struct later_command cmd = { 0 };
         struct later_keys keys;
 
-        if (cli_keys(cli, names[i], &keys, err) < 0) {
-            later_call_abort(cli->client);
-            return -1;
-        }
+        ok = cli_keys(cli, names[i], &keys, err);
+        if (ok < 0)
+            break;
         later_history_ask_totals(&cmd, &keys);
-        if (later_call_begin(cli->client, &cmd, busiest_take, &busy[i], err) < 0) {
-            /* Drops the questions already sent, whose targets end here. */
-            later_call_abort(cli->client);
-            return -1;
-        }
+        ok = later_call_begin(cli->client, &cmd, busiest_take, &busy[i], err);
     }
-    return later_call_drain(cli->client, 0, err);
+    return cli_drain(cli, ok, err);
 }
 
 static int busiest_read(struct cli *cli, const struct queue_list *list, struct busy *busy,

@@ -38,18 +38,17 @@ static void past_take(void *arg, struct later_answer *answer)
 static int past_ask(struct cli *cli, const struct later_keys *keys, enum later_scale scale,
                     int64_t first, struct asked *asked, size_t count, struct later_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    int ok = 0;
+
+    for (size_t i = 0; i < count; i++)
+        asked[i] = (struct asked){ .err = { .code = LATER_OK } };
+    for (size_t i = 0; ok == 0 && i < count; i++) {
         struct later_command cmd = { 0 };
 
-        asked[i] = (struct asked){ .err = { .code = LATER_OK } };
         later_history_ask(&cmd, keys, scale, first + (int64_t)i);
-        if (later_call_begin(cli->client, &cmd, past_take, &asked[i], err) < 0) {
-            /* Drops the questions already sent, whose targets end here. */
-            later_call_abort(cli->client);
-            return -1;
-        }
+        ok = later_call_begin(cli->client, &cmd, past_take, &asked[i], err);
     }
-    return later_call_drain(cli->client, 0, err);
+    return cli_drain(cli, ok, err);
 }
 
 int past_read(struct cli *cli, const char *queue, const struct past_range *range,

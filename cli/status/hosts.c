@@ -12,13 +12,6 @@
 
 /* --- one host; a member that is missing or of the wrong type counts as 0 or "" --- */
 
-static uint64_t hosts_count_of(const json_t *host, const char *name)
-{
-    double number = text_number_member(host, name);
-
-    return number > 0 && number < 9e15 ? (uint64_t)number : 0;
-}
-
 static const struct host_state {
     const char *word;
     enum colour colour;
@@ -111,7 +104,7 @@ static void add_pools(struct table *table, const json_t *host)
         size_t len = strlen(text);
 
         snprintf(text + len, sizeof text - len, "%s%s:%" PRIu64, i ? "," : "",
-                 text_member(pool, "name"), hosts_count_of(pool, "workers"));
+                 text_member(pool, "name"), text_count_member(pool, "workers"));
     }
     table_text(table, PLAIN, text);
 }
@@ -119,7 +112,8 @@ static void add_pools(struct table *table, const json_t *host)
 /* Older versions do not tell all of it. */
 static void add_load(struct table *table, const json_t *host)
 {
-    uint64_t memory = hosts_count_of(host, "memory"), crashes = hosts_count_of(host, "crashes");
+    uint64_t memory = text_count_member(host, "memory"),
+             crashes = text_count_member(host, "crashes");
 
     add_busy(table, host);
     if (memory)
@@ -157,15 +151,15 @@ static void hosts_add_row(struct table *table, json_t *host, double now)
     enum colour colour = state == &host_gone ? DIM : PLAIN;
 
     table_text(table, colour, text_member(host, "host"));
-    table_number(table, colour, hosts_count_of(host, "pid"));
+    table_number(table, colour, text_count_member(host, "pid"));
     table_text(table, colour, text_member(host, "version"));
     table_text(table, state->colour, state->word);
     table_age(table, colour, now - text_number_member(host, "started"));
     table_age(table, colour, now - text_number_member(host, "seen"));
-    table_number(table, colour, hosts_count_of(host, "workers"));
-    table_number(table, colour, hosts_count_of(host, "running"));
-    table_number(table, colour, hosts_count_of(host, "performed"));
-    table_number(table, colour, hosts_count_of(host, "failed"));
+    table_number(table, colour, text_count_member(host, "workers"));
+    table_number(table, colour, text_count_member(host, "running"));
+    table_number(table, colour, text_count_member(host, "performed"));
+    table_number(table, colour, text_count_member(host, "failed"));
     table_print(table, colour, "%.1f", rate_of(host));
     hosts_add_queues(table, host);
     add_runs(table, host);
@@ -269,9 +263,9 @@ size_t hosts_list(const struct served *served, struct host **hosts)
         if (!json)
             continue;
         *host = (struct host){ .gone = served_is_gone(json, now),
-                               .workers = hosts_count_of(json, "workers"),
-                               .running = hosts_count_of(json, "running"),
-                               .failed = hosts_count_of(json, "failed"),
+                               .workers = text_count_member(json, "workers"),
+                               .running = text_count_member(json, "running"),
+                               .failed = text_count_member(json, "failed"),
                                .rate = rate_of(json),
                                .up = now - text_number_member(json, "started") };
         snprintf(host->name, sizeof host->name, "%s", text_member(json, "host"));

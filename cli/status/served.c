@@ -196,9 +196,7 @@ int served_by_name(const struct served *served, const char *queue)
 
 uint64_t served_running(const struct served *served, const char *queue)
 {
-    double count = text_number_member(served->runs, queue);
-
-    return count > 0 && count < 9e15 ? (uint64_t)count : 0;
+    return text_count_member(served->runs, queue);
 }
 
 bool served_runs(const struct served *served, const char *queue)

@@ -4,7 +4,7 @@
 #include "sizes.h"
 #include "work/child.h"
 
-#include <dirent.h>
+#include <ftw.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -34,23 +34,20 @@ static int private_make_folder(struct private_laterd *own, struct later_error *e
     return -1;
 }
 
-/* Removes a folder with all that is in it; links are not followed. */
-static void private_remove(const char *path, unsigned depth)
+static int private_remove_one(const char *path, const struct stat *status, int what,
+                              struct FTW *place)
 {
-    DIR *folder = depth > 0 ? opendir(path) : NULL;
-    char inner[PATH_MAX];
-    struct dirent *entry;
+    (void)status;
+    (void)what;
+    (void)place;
+    return remove(path);
+}
 
-    while (folder && (entry = readdir(folder))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(inner, sizeof inner, "%.3000s/%s", path, entry->d_name);
-        if (unlink(inner) < 0)
-            private_remove(inner, depth - 1);
-    }
-    if (folder)
-        closedir(folder);
-    rmdir(path);
+/* Removes the folder with all that is in it; links are not followed. */
+static void private_remove_folder(const struct private_laterd *own)
+{
+    if (*own->folder)
+        nftw(own->folder, private_remove_one, FOLDER_DEPTH, FTW_DEPTH | FTW_PHYS);
 }
 
 /* --- laterd --- */
@@ -156,8 +153,7 @@ int private_run(struct private_laterd *own, struct later_error *err)
         private_make_folder(own, err) == 0 && private_config_write(own, err) == 0 &&
         private_start(own, err) == 0)
         status = private_wait(own);
-    if (*own->folder)
-        private_remove(own->folder, FOLDER_DEPTH);
+    private_remove_folder(own);
     if (own->signals >= 0)
         close(own->signals);
     return status;
