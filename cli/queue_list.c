@@ -84,7 +84,7 @@ int queue_list_each(struct cli *cli, struct queue_list *list, struct later_error
     if (!reply)
         return -1;
     for (size_t i = 0; ok == 0 && i < later_reply_count(reply); i++) {
-        const char *name = later_reply_text(later_reply_at(reply, i), NULL);
+        const char *name = later_reply_text_at(reply, i);
 
         if (later_key_shard_valid(name)) /* somebody else may have written into our set */
             ok = queue_list_add(list, name, err);
@@ -157,8 +157,7 @@ static int take_keys(struct queue_list *list, const struct later_reply *keys,
     for (size_t i = 0; i < later_reply_count(keys); i++) {
         later_queue_name name;
 
-        if (name_in(later_reply_text(later_reply_at(keys, i), NULL), name) &&
-            queue_list_add(list, name, err) < 0)
+        if (name_in(later_reply_text_at(keys, i), name) && queue_list_add(list, name, err) < 0)
             return -1;
     }
     if (list->count > NAMES_MAX) /* each queue has several keys */

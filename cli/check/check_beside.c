@@ -129,7 +129,7 @@ static int has_own_record(struct beside *beside, const char *id)
     reply = cli_call(beside->cli, &cmd, beside->err);
     if (!reply)
         return -1;
-    record = later_reply_text(later_reply_at(reply, 0), NULL);
+    record = later_reply_text_at(reply, 0);
     result = !later_reply_is_nil(later_reply_at(reply, 0)) && !outlives(record);
     later_reply_free(reply);
     return result;

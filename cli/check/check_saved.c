@@ -85,8 +85,8 @@ int check_saved(struct cli *cli, const struct queue_list *queues, struct table *
     if (!reply)
         return err->code == LATER_E_TOKEN ? 0 : -1;
     for (size_t i = 0; ok == 0 && i + 1 < later_reply_count(reply); i += 2)
-        ok = check_saved_one(cli, queues, later_reply_text(later_reply_at(reply, i), NULL),
-                             later_reply_text(later_reply_at(reply, i + 1), NULL), table, err);
+        ok = check_saved_one(cli, queues, later_reply_text_at(reply, i),
+                             later_reply_text_at(reply, i + 1), table, err);
     later_reply_free(reply);
     return ok;
 }

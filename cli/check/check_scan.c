@@ -270,7 +270,7 @@ static int scan_reserved(struct walk *walk)
         for (size_t n = 0; ok == 0 && n < later_reply_count(held); n++) {
             char member[LATER_TOKEN_LEN + 1 + 256];
             size_t len = (size_t)snprintf(member, sizeof member, "%.*s:%.255s", LATER_TOKEN_LEN,
-                                          token, later_reply_text(later_reply_at(held, n), NULL));
+                                          token, later_reply_text_at(held, n));
 
             walk->scan->reserved++;
             ok = check_scan_take_member(walk, member, len, "");

@@ -34,7 +34,7 @@ static int members_take_page(const struct later_reply *page, members_fn *fn, voi
         size_t len;
         const char *member = later_reply_text(later_reply_at(page, i), &len);
 
-        result = fn(arg, member, len, later_reply_text(later_reply_at(page, i + 1), NULL));
+        result = fn(arg, member, len, later_reply_text_at(page, i + 1));
     }
     return result;
 }
@@ -82,7 +82,7 @@ int members_tokens(struct cli *cli, const struct later_keys *keys, struct later_
 
 const char *members_token(const struct later_reply *tokens, size_t i)
 {
-    return later_reply_text(later_reply_at(tokens, 2 * i), NULL);
+    return later_reply_text_at(tokens, 2 * i);
 }
 
 struct wanted {
@@ -141,9 +141,7 @@ int members_return(struct cli *cli, const struct later_keys *keys, const char *t
     size_t count = later_reply_count(held);
 
     for (size_t i = 0; i < count && i < LATER_BATCH_MAX; i++)
-        jobs[i] =
-            (struct later_settlement){ .token = token,
-                                       .id = later_reply_text(later_reply_at(held, i), NULL) };
+        jobs[i] = (struct later_settlement){ .token = token, .id = later_reply_text_at(held, i) };
     if (count > 0) {
         later_queue_settle(&cmd, keys, LATER_VERB_RETURN, 0, jobs, count);
         reply = cli_call(cli, &cmd, err);

@@ -273,8 +273,8 @@ static int saved_list(struct cli *cli, struct later_error *err)
         later_fail(err, LATER_E_SYSTEM, "no memory");
     if (all) {
         for (size_t i = 0; i < count; i++) {
-            all[i].name = later_reply_text(later_reply_at(reply, 2 * i), NULL);
-            all[i].text = later_reply_text(later_reply_at(reply, 2 * i + 1), NULL);
+            all[i].name = later_reply_text_at(reply, 2 * i);
+            all[i].text = later_reply_text_at(reply, 2 * i + 1);
         }
         qsort(all, count, sizeof *all, saved_by_name);
         cli_table(cli, &table, headings);

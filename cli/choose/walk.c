@@ -15,7 +15,7 @@ const char *walk_member(const struct walk *walk, size_t i, size_t *len)
 
 const char *walk_score(const struct walk *walk, size_t i)
 {
-    return later_reply_text(later_reply_at(walk->page, 2 * i + 1), NULL);
+    return later_reply_text_at(walk->page, 2 * i + 1);
 }
 
 static bool has_score(const struct walk *walk, size_t i)

@@ -204,7 +204,7 @@ static int64_t flow_kick_some(struct cli *cli, const struct later_keys *keys,
     if (!reply)
         return -1;
     for (size_t i = 0; i < count; i++)
-        kicked += *later_reply_text(later_reply_at(reply, i), NULL) != '\0';
+        kicked += *later_reply_text_at(reply, i) != '\0';
     later_reply_free(reply);
     return kicked;
 }

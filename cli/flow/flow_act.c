@@ -63,13 +63,13 @@ int flow_each(struct cli *cli, const struct later_keys *keys, const char *name, 
         reply = cli_call(cli, &cmd, err);
         if (!reply)
             return -1;
-        snprintf(cursor, sizeof cursor, "%.20s", later_reply_text(later_reply_at(reply, 0), NULL));
+        snprintf(cursor, sizeof cursor, "%.20s", later_reply_text_at(reply, 0));
         fields = later_reply_at(reply, 1);
         for (size_t i = 0; told == 0 && i + 1 < later_reply_count(fields); i += 2) {
             struct later_flow_member member;
 
-            if (later_flow_member(later_reply_text(later_reply_at(fields, i), NULL),
-                                  later_reply_text(later_reply_at(fields, i + 1), NULL), &member))
+            if (later_flow_member(later_reply_text_at(fields, i),
+                                  later_reply_text_at(fields, i + 1), &member))
                 told = fn(arg, &member);
         }
         later_reply_free(reply);

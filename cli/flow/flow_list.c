@@ -99,7 +99,7 @@ static int flow_list_queue(struct flow_list *list, const char *queue, struct lat
             return -1;
         count = later_reply_count(reply);
         for (size_t i = 0; ok == 0 && i < count && list->most > 0; i += 2)
-            ok = flow_list_one(list, &keys, later_reply_text(later_reply_at(reply, i), NULL), err);
+            ok = flow_list_one(list, &keys, later_reply_text_at(reply, i), err);
         later_reply_free(reply);
     }
     return ok;

@@ -54,7 +54,7 @@ static int64_t cancel_known(struct cli *cli, const struct later_keys *keys, cons
         return -1;
     *count = 0;
     for (size_t i = 0; i < asked; i++) {
-        if (!*later_reply_text(later_reply_at(reply, i), NULL))
+        if (!*later_reply_text_at(reply, i))
             ids[(*count)++] = ids[i];
     }
     later_reply_free(reply);
@@ -70,7 +70,7 @@ static int cancel_is_held(struct cli *cli, const struct later_keys *keys, const 
 
     for (size_t i = 0; found == 0 && i < later_reply_count(held); i++) {
         for (size_t k = 0; found == 0 && k < count; k++)
-            found = strcmp(later_reply_text(later_reply_at(held, i), NULL), ids[k]) == 0;
+            found = strcmp(later_reply_text_at(held, i), ids[k]) == 0;
     }
     later_reply_free(held);
     return found;

@@ -98,8 +98,7 @@ int fields_read(struct fields *fields, struct cli *cli, const struct later_keys 
 bool fields_has_member(const struct fields *fields, size_t i, const char *member, const char *score)
 {
     return member[0] == '{' ||
-           (fields->scores &&
-            strcmp(later_reply_text(later_reply_at(fields->scores, i), NULL), score) == 0);
+           (fields->scores && strcmp(later_reply_text_at(fields->scores, i), score) == 0);
 }
 
 void fields_free(struct fields *fields)

@@ -30,7 +30,7 @@ static int64_t move_page(struct cli *cli, const struct later_keys *from,
     page = cli_call(cli, &cmd, err);
     all = later_reply_count(page);
     for (size_t i = 0; i < all && i < LATER_MOVE_MAX; i++) {
-        const char *text = later_reply_text(later_reply_at(page, i), NULL);
+        const char *text = later_reply_text_at(page, i);
         struct later_news is;
 
         if (later_flow_news_read(&is, text) && strcmp(is.queue, to->queue) == 0)

@@ -123,7 +123,7 @@ static int look_at_limit(const struct locks *locks, struct held *held, struct la
 static int look_in_delayed(const struct locks *locks, struct held *held, size_t first, size_t end,
                            struct later_error *err)
 {
-    const char *waiter = later_reply_text(later_reply_at(held->line, first), NULL);
+    const char *waiter = later_reply_text_at(held->line, first);
     char queue[LATER_QUEUE_MAX + 1];
     struct later_command cmd = { 0 };
     struct later_reply *reply;
@@ -135,15 +135,14 @@ static int look_in_delayed(const struct locks *locks, struct held *held, size_t 
     later_keys_init(&keys, locks->prefix, queue);
     later_inspect_scores(&cmd, &keys, LATER_KEY_DELAYED, end - first);
     for (size_t i = first; i < end; i++)
-        later_command_text(&cmd,
-                           strchr(later_reply_text(later_reply_at(held->line, i), NULL), ' ') + 1);
+        later_command_text(&cmd, strchr(later_reply_text_at(held->line, i), ' ') + 1);
     reply = cli_call(locks->cli, &cmd, err);
     for (size_t i = first; reply && i < end; i++) {
-        if (!*later_reply_text(later_reply_at(reply, i - first), NULL))
+        if (!*later_reply_text_at(reply, i - first))
             continue;
         held->waiting++;
         if (held->named < LOCKS_WAITERS)
-            held->waiters[held->named++] = later_reply_text(later_reply_at(held->line, i), NULL);
+            held->waiters[held->named++] = later_reply_text_at(held->line, i);
     }
     later_reply_free(reply);
     return reply ? 0 : -1;
@@ -152,11 +151,11 @@ static int look_in_delayed(const struct locks *locks, struct held *held, size_t 
 /* Where the waiters of the same queue end. */
 static size_t same_queue(const struct held *held, size_t first)
 {
-    const char *waiter = later_reply_text(later_reply_at(held->line, first), NULL);
+    const char *waiter = later_reply_text_at(held->line, first);
     size_t end = first + 1, len = strcspn(waiter, " ");
 
     while (waiter[len] && end < later_reply_count(held->line) &&
-           strncmp(later_reply_text(later_reply_at(held->line, end), NULL), waiter, len + 1) == 0)
+           strncmp(later_reply_text_at(held->line, end), waiter, len + 1) == 0)
         end++;
     return end;
 }
@@ -322,7 +321,7 @@ static int tell_kind(struct locks *locks, size_t node, enum later_held kind,
             return -1;
         keys = later_inspect_scanned(reply, cursor);
         for (size_t i = 0; ok == 0 && i < later_reply_count(keys); i++)
-            ok = locks_tell(locks, kind, later_reply_text(later_reply_at(keys, i), NULL), err);
+            ok = locks_tell(locks, kind, later_reply_text_at(keys, i), err);
         later_reply_free(reply);
         if (ok < 0 || strcmp(cursor, "0") == 0)
             return ok;

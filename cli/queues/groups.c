@@ -78,8 +78,8 @@ static int groups_scan(struct cli *cli, const struct later_keys *keys, struct gr
             return -1;
         page = later_inspect_scanned(reply, cursor);
         for (size_t i = 0; ok == 0 && i + 1 < later_reply_count(page); i += 2)
-            ok = groups_add(list, later_reply_text(later_reply_at(page, i), NULL),
-                            later_reply_text(later_reply_at(page, i + 1), NULL), err);
+            ok = groups_add(list, later_reply_text_at(page, i), later_reply_text_at(page, i + 1),
+                            err);
         later_reply_free(reply);
     } while (ok == 0 && strcmp(cursor, "0") != 0);
     return ok;

@@ -48,7 +48,7 @@ json_t *served_host(const struct served *served, size_t i)
 
 const char *served_id(const struct served *served, size_t i)
 {
-    return later_reply_text(later_reply_at(served->said, 2 * i), NULL);
+    return later_reply_text_at(served->said, 2 * i);
 }
 
 json_t *served_alive(const struct served *served, size_t i)

@@ -80,8 +80,7 @@ static int server_count_keys(struct server *server)
             return -1;
         found = later_inspect_scanned(reply, cursor);
         for (size_t i = 0; i < later_reply_count(found); i++) {
-            later_server_kind(kind, later_reply_text(later_reply_at(found, i), NULL),
-                              server->prefix);
+            later_server_kind(kind, later_reply_text_at(found, i), server->prefix);
             server_count_key(keys, kind);
         }
         later_reply_free(reply);

@@ -224,7 +224,7 @@ static bool trouble_read_front(struct trouble_look *look, struct trouble_queue *
         return false;
     later_inspect_fields(&cmd, &queue->keys, LATER_KEY_RECORDS, count);
     for (size_t i = 0; i < count; i++)
-        later_command_text(&cmd, later_reply_text(later_reply_at(front, 2 * i), NULL));
+        later_command_text(&cmd, later_reply_text_at(front, 2 * i));
     records = trouble_ask(look, queue, &cmd);
     for (size_t i = 0; i < count; i++) {
         struct later_record record;
@@ -236,7 +236,7 @@ static bool trouble_read_front(struct trouble_look *look, struct trouble_queue *
         if (record.unknown_since <= 0 || look->now - record.unknown_since < LATER_TROUBLE_UNKNOWN)
             continue;
         if (queue->seen.unknown == 0 &&
-            !trouble_read_type(look, queue, later_reply_text(later_reply_at(front, 2 * i), NULL)))
+            !trouble_read_type(look, queue, later_reply_text_at(front, 2 * i)))
             continue;
         if (queue->seen.unknown++ == 0)
             queue->seen.unknown_since = record.unknown_since;
@@ -332,7 +332,7 @@ static void trouble_ask_flows(struct trouble_look *look, struct trouble_queue *q
                       queue->keys.name[LATER_KEY_FLOWS], FLOWS);
     names = trouble_ask(look, queue, &cmd);
     for (size_t i = 0; i < later_reply_count(names); i++) {
-        const char *name = later_reply_text(later_reply_at(names, i), NULL);
+        const char *name = later_reply_text_at(names, i);
         struct later_flow_sizes sizes;
         struct later_reply *reply;
 
@@ -361,7 +361,7 @@ static void trouble_ask_news(struct trouble_look *look, struct trouble_queue *qu
     later_flow_news(&cmd, &queue->keys, 0, NEWS);
     reply = trouble_ask(look, queue, &cmd);
     queue->seen.news = (int64_t)later_reply_count(reply);
-    later_flow_news_read(&queue->news, later_reply_text(later_reply_at(reply, 0), NULL));
+    later_flow_news_read(&queue->news, later_reply_text_at(reply, 0));
     later_reply_free(reply);
 }
 

@@ -59,7 +59,7 @@ static struct later_reply *why_flow_values(const struct why_flow *flow, const ch
     later_command_text(&cmd, key);
     for (size_t i = 0; i < flow->count; i++) {
         snprintf(field, sizeof field, "%s:%s", letter,
-                 ids ? later_reply_text(later_reply_at(ids, i), NULL) : flow->steps[i]);
+                 ids ? later_reply_text_at(ids, i) : flow->steps[i]);
         later_command_text(&cmd, field);
     }
     return why_ask(flow->look, &cmd);
@@ -71,7 +71,7 @@ static void why_flow_steps(const struct why_flow *flow)
     struct later_reply *jobs = ids ? why_flow_values(flow, "j", ids) : NULL;
 
     for (size_t i = 0; jobs && i < flow->count; i++) {
-        const char *value = later_reply_text(later_reply_at(jobs, i), NULL);
+        const char *value = later_reply_text_at(jobs, i);
 
         why_flow_tell(flow, flow->steps[i], *value ? *value : '?');
     }
@@ -101,9 +101,8 @@ static void why_flow_star(const struct why_flow *flow)
     snprintf(flow->look->steps, sizeof flow->look->steps,
              "all others (%" PRIu64 " open, %" PRIu64 " waiting, %" PRIu64 " dead)%s", counts[2],
              counts[3], counts[4],
-             strcmp(later_reply_text(later_reply_at(reply, 5), NULL), "1") != 0
-                 ? ", and until the flow is closed"
-                 : "");
+             strcmp(later_reply_text_at(reply, 5), "1") != 0 ? ", and until the flow is closed"
+                                                             : "");
     later_reply_free(reply);
 }
 

@@ -160,7 +160,7 @@ static int wait_in_redis(struct reserving *reserving, double seconds, struct lat
         return -1;
     woken = later_reply_count(reply) > 0;
     if (woken)
-        note_wake(reserving, later_reply_text(later_reply_at(reply, 0), NULL));
+        note_wake(reserving, later_reply_text_at(reply, 0));
     later_reply_free(reply);
     return woken;
 }

@@ -125,6 +125,11 @@ const char *later_reply_text(const struct later_reply *reply, size_t *len)
     return has ? reply->text : "";
 }
 
+const char *later_reply_text_at(const struct later_reply *reply, size_t i)
+{
+    return later_reply_text(later_reply_at(reply, i), NULL);
+}
+
 int64_t later_reply_int(const struct later_reply *reply)
 {
     if (reply && reply->kind == LATER_REPLY_INTEGER)

@@ -50,6 +50,8 @@ const struct later_reply *later_reply_at(const struct later_reply *reply, size_t
 /* The bytes of a string, status or error, NUL-terminated beyond *len; "" for anything else.
  * len may be NULL. */
 const char *later_reply_text(const struct later_reply *reply, size_t *len);
+/* The same of element i. */
+const char *later_reply_text_at(const struct later_reply *reply, size_t i);
 
 /* An integer, or the number a string spells; 0 otherwise. */
 int64_t later_reply_int(const struct later_reply *reply);
