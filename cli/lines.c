@@ -158,3 +158,20 @@ void lines_end(struct lines *lines)
     free(lines->buffer);
     *lines = (struct lines){ .fd = -1 };
 }
+
+char *lines_all(int fd, size_t max, size_t *len)
+{
+    char *bytes = calloc(1, max + 2);
+    ssize_t got = 1;
+
+    *len = 0;
+    while (bytes && *len <= max && got != 0) {
+        got = read(fd, bytes + *len, max + 1 - *len);
+        if (got < 0 && errno != EINTR) {
+            free(bytes);
+            return NULL;
+        }
+        *len += got > 0 ? (size_t)got : 0;
+    }
+    return bytes;
+}

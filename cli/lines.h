@@ -37,4 +37,8 @@ bool lines_would_wait(struct lines *lines);
 
 void lines_end(struct lines *lines);
 
+/* Reads all of a descriptor, of more than `max` bytes max + 1, and adds a NUL. Returns malloc'ed
+ * bytes; NULL with errno. */
+char *lines_all(int fd, size_t max, size_t *len);
+
 #endif

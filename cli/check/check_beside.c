@@ -155,24 +155,21 @@ static int take_record(void *arg, const char *id, size_t len, const char *record
 
 /* --- done jobs --- */
 
-static int64_t check_beside_count_of(struct beside *beside, enum later_key key)
-{
-    return members_count(beside->cli, beside->keys, key, beside->err);
-}
-
 /* Jobs come and go meanwhile, so the number of documents must lie between two counts of the ids.
  * That may take several tries. */
 static int look_at_kept(struct beside *beside)
 {
-    int64_t before, documents, after;
+    int64_t counts[3]; /* ids, documents, ids */
 
     for (int i = 0; i < KEPT_TRIES; i++) {
-        if ((before = check_beside_count_of(beside, LATER_KEY_DONE)) < 0 ||
-            (documents = check_beside_count_of(beside, LATER_KEY_KEPT)) < 0 ||
-            (after = check_beside_count_of(beside, LATER_KEY_DONE)) < 0)
-            return -1;
-        if ((before <= documents && documents <= after) ||
-            (before >= documents && documents >= after))
+        for (int n = 0; n < 3; n++) {
+            counts[n] = members_count(beside->cli, beside->keys,
+                                      n == 1 ? LATER_KEY_KEPT : LATER_KEY_DONE, beside->err);
+            if (counts[n] < 0)
+                return -1;
+        }
+        if ((counts[0] <= counts[1] && counts[1] <= counts[2]) ||
+            (counts[0] >= counts[1] && counts[1] >= counts[2]))
             return 0;
     }
     check_scan_fault(beside->scan, "done", "and kept differ in number");

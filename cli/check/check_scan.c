@@ -63,11 +63,6 @@ void check_scan_fault(struct check_scan *scan, const char *id, const char *what)
     }
 }
 
-static void check_scan_found(struct walk *walk, const char *id, const char *what)
-{
-    check_scan_fault(walk->scan, id, what);
-}
-
 /* --- what looks wrong, at one moment --- */
 
 static int check_scan_look_again(struct walk *walk, const char *member)
@@ -95,9 +90,9 @@ static int check_scan_look_again(struct walk *walk, const char *member)
     known = later_reply_int(later_reply_at(reply, SETS)) != 0;
     /* Two that are not adopted yet may have the same bytes; they will get two ids. */
     if (count > 1 && (known || plain < count))
-        check_scan_found(walk, id, what);
+        check_scan_fault(walk->scan, id, what);
     else if (in_own && !known && walk->set != LATER_KEY_READY && walk->set != LATER_KEY_DELAYED)
-        check_scan_found(walk, id, "has no document");
+        check_scan_fault(walk->scan, id, "has no document");
     later_reply_free(reply);
     return 0;
 }
@@ -218,7 +213,7 @@ static int look_at_pair(struct walk *walk, const char *a, const char *b)
     int first = is_held(walk, a), second = first > 0 ? is_held(walk, b) : 0;
 
     if (first > 0 && second > 0 && (first = is_held(walk, a)) > 0)
-        check_scan_found(walk, a + LATER_TOKEN_LEN + 1, "is reserved twice");
+        check_scan_fault(walk->scan, a + LATER_TOKEN_LEN + 1, "is reserved twice");
     return first < 0 || second < 0 ? -1 : 0;
 }
 

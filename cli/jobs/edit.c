@@ -6,6 +6,7 @@
 #include "jobs/find.h"
 #include "jobs/peek.h"
 #include "jobs/reschedule.h"
+#include "lines.h"
 #include "output/jsonl.h"
 
 #include <errno.h>
@@ -39,35 +40,23 @@ static int edit_fail(const char *path, struct later_error *err)
 static int edit_read(struct editing *editing, const char *path, struct later_error *err)
 {
     /* White space that only people need does not count against the limit, but memory has one. */
-    size_t max = 4 * editing->cli->where.document_max + 4096, len = 0, got = 1;
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    char *text = file ? malloc(max + 1) : NULL;
+    size_t max = 4 * editing->cli->where.document_max + 4095, len;
+    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    char *text = fd >= 0 ? lines_all(fd, max, &len) : NULL;
 
-    while (text && len < max && got > 0) {
-        got = fread(text + len, 1, max - len, file);
-        len += got;
-    }
-    if (!file)
-        return edit_fail(path, err);
-    if (text && ferror(file))
+    if (!text)
         edit_fail(path, err);
-    else if (text && len == max)
-        later_fail(err, LATER_E_DATA, "%.300s: longer than %zu bytes" LATER_DOCUMENT_REMEDY, path,
-                   max - 1);
-    else if (!text)
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-    got = text && len < max && !ferror(file);
-    if (file != stdin)
-        fclose(file);
-    if (!got) {
-        free(text);
+    if (fd > STDIN_FILENO)
+        close(fd);
+    if (!text)
         return -1;
-    }
-    text[len] = '\0';
     free(editing->text);
     editing->text = text;
     editing->len = len;
-    return 0;
+    return len <= max
+               ? 0
+               : later_fail(err, LATER_E_DATA,
+                            "%.300s: longer than %zu bytes" LATER_DOCUMENT_REMEDY, path, max);
 }
 
 /* Writes the document, with lines for people if it is JSON. */

@@ -7,6 +7,7 @@
 #include "status/served.h"
 #include "client/push.h"
 #include "job_options.h"
+#include "lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,24 +47,14 @@ void push_print_json(const char *queue, const char *id, enum later_push_result h
 /* Reads all of standard input, at most max bytes, and adds a NUL. */
 static char *read_stdin(size_t max, size_t *len, struct later_error *err)
 {
-    char *bytes = calloc(1, max + 2);
-    ssize_t got = 1;
+    char *bytes = lines_all(STDIN_FILENO, max, len);
 
-    *len = 0;
-    while (bytes && *len <= max && got != 0) {
-        got = read(STDIN_FILENO, bytes + *len, max + 1 - *len);
-        if (got < 0 && errno != EINTR)
-            break;
-        *len += got > 0 ? (size_t)got : 0;
-    }
-    if (bytes && got >= 0 && *len <= max)
-        return bytes;
     if (!bytes)
-        later_fail(err, LATER_E_SYSTEM, "no memory");
-    else if (got < 0)
-        later_fail(err, LATER_E_NONE, "standard input: %s", strerror(errno));
-    else
-        later_fail(err, LATER_E_DATA, "payload: longer than %zu bytes" LATER_DOCUMENT_REMEDY, max);
+        later_fail(err, errno == ENOMEM ? LATER_E_SYSTEM : LATER_E_NONE, "standard input: %s",
+                   strerror(errno));
+    if (!bytes || *len <= max)
+        return bytes;
+    later_fail(err, LATER_E_DATA, "payload: longer than %zu bytes" LATER_DOCUMENT_REMEDY, max);
     free(bytes);
     return NULL;
 }
