@@ -1,6 +1,6 @@
 /* flow.c: `later flow` picks the verb. */
 #include "commands.h"
-#include "flow/flow_verbs.h"
+#include "flow/flow.h"
 
 #include "base/clock.h"
 #include "base/grow.h"

@@ -1,4 +1,4 @@
-/* flow.h: finds flows and their jobs. */
+/* flow.h: what the files of `later flow` share. */
 #ifndef LATER_CLI_FLOW_H
 #define LATER_CLI_FLOW_H
 
@@ -18,5 +18,14 @@ int flow_find(struct cli *cli, const char *name, struct flow_found *found, struc
 typedef int flow_member_fn(void *arg, const struct later_flow_member *member);
 int flow_each(struct cli *cli, const struct later_keys *keys, const char *name, flow_member_fn *fn,
               void *arg, struct later_error *err);
+
+/* In flow_list.c: the command without a verb, and `show`. Return what a command returns. */
+int flow_list(struct cli *cli, struct later_error *err);
+int flow_show(struct cli *cli, char **words, struct later_error *err);
+
+/* Begins a table of flows, and adds one, or prints its JSON. now: Redis's clock. */
+void flow_table(const struct cli *cli, struct table *table);
+void flow_tell(struct cli *cli, struct table *table, const char *name,
+               const struct flow_found *found, double now);
 
 #endif

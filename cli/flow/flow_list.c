@@ -1,5 +1,5 @@
 /* flow_list.c: `later flow` and `later flow show`. */
-#include "flow/flow_verbs.h"
+#include "flow/flow.h"
 
 #include "base/grow.h"
 #include "base/names.h"

@@ -1,4 +1,4 @@
-/* earlier.c: the earlier failures of a job. */
+/* earlier.c: the earlier failures of a job, and what it has logged. */
 #include "jobs/earlier.h"
 
 #include "cli.h"
@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A failure without a reason had the same reason as the one after it. */
 static void complete(json_t *errors, const json_t *last)
@@ -74,4 +75,36 @@ void earlier_rows(struct table *card, const struct later_seen *seen)
         earlier_add_row(card, error);
     }
     json_decref(errors);
+}
+
+/* --- what it has logged --- */
+
+static void earlier_add_line(struct table *card, const json_t *line)
+{
+    const char *level = text_member(line, "level");
+    json_int_t attempt = json_integer_value(json_object_get(line, "attempt"));
+    char when[48];
+
+    text_put_time(when, sizeof when, text_number_member(line, "at"));
+    table_text(card, DIM, "log");
+    table_print(card, strcmp(level, "error") == 0 ? RED : PLAIN,
+                "%s, attempt %" JSON_INTEGER_FORMAT ", %s: %s", when, attempt, level,
+                text_member(line, "text"));
+}
+
+void earlier_log_rows(struct table *card, const struct later_seen *seen)
+{
+    json_t *log = json_loadb(seen->record.log, seen->record.log_len, 0, NULL), *line;
+    json_int_t dropped = json_integer_value(json_object_get(log, "dropped"));
+    size_t i;
+
+    if (dropped > 0) {
+        table_text(card, DIM, "log");
+        table_print(card, DIM, "%" JSON_INTEGER_FORMAT " earlier lines are not kept", dropped);
+    }
+    json_array_foreach(json_object_get(log, "lines"), i, line)
+    {
+        earlier_add_line(card, line);
+    }
+    json_decref(log);
 }

@@ -5,7 +5,6 @@
 #include "jobs/earlier.h"
 #include "jobs/find.h"
 #include "jobs/left.h"
-#include "jobs/logged.h"
 #include "jobs/merge.h"
 #include "jobs/peek.h"
 #include "why/why.h"
@@ -280,7 +279,7 @@ static void card_add_rest(struct table *card, const struct later_seen *seen,
         add_finished(card, seen);
     }
     card_add(card, "result", left->value, left->len);
-    logged_rows(card, seen);
+    earlier_log_rows(card, seen);
     table_text(card, DIM, "document");
     table_bytes(card, PLAIN, seen->document, seen->document_len);
 }

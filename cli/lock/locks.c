@@ -2,7 +2,6 @@
 #include "lock/locks.h"
 
 #include "cli.h"
-#include "lock/needs.h"
 #include "output/jsonl.h"
 #include "queue/held.h"
 #include "queue/inspect.h"
@@ -207,7 +206,7 @@ static void locks_forget(struct held *held)
 
 static void locks_find_max(const struct locks *locks, struct held *held)
 {
-    const json_t *need = needs_find(locks->served, later_held_word(held->kind), held->name);
+    const json_t *need = served_needs(locks->served, later_held_word(held->kind), held->name);
     enum later_line_for what = held->kind == LATER_HELD_LOCK     ? LATER_LINE_LOCK
                                : held->kind == LATER_HELD_PERMIT ? LATER_LINE_PERMIT
                                                                  : LATER_LINE_LIMIT;

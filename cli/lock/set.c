@@ -2,7 +2,7 @@
  */
 #include "commands.h"
 #include "lasting.h"
-#include "lock/needs.h"
+#include "status/served.h"
 #include "output/jsonl.h"
 #include "queues/laid.h"
 #include "see/marks.h"
@@ -79,7 +79,7 @@ static int set_read_numbers(const struct cli *cli, struct setting *setting, stru
 static int set_check_known(struct cli *cli, const struct setting *setting, struct later_error *err)
 {
     struct served *served = served_read(cli, err);
-    bool known = served && needs_find(served, setting->what->kind, setting->thing);
+    bool known = served && served_needs(served, setting->what->kind, setting->thing);
 
     if (!served)
         return -1;

@@ -68,4 +68,9 @@ const char *served_nearest(const struct served *served, const char *queue);
  * ignored, since the command itself has succeeded. */
 void served_warn(struct cli *cli, const char *done, const char *queue);
 
+/* Finds a lock, permit or limit (kind) in the configuration of the daemons that are alive (`needs`,
+ * daemon/queues/announce_needs.h): the entry for this name, or for all names that begin so; of
+ * several that which says most, then the first. Borrowed; NULL: none says so. */
+const json_t *served_needs(const struct served *served, const char *kind, const char *name);
+
 #endif

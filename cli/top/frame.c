@@ -3,7 +3,6 @@
 
 #include "sizes.h"
 #include "text.h"
-#include "top/paint.h"
 
 #include <inttypes.h>
 #include <math.h>

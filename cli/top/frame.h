@@ -4,8 +4,7 @@
 #ifndef LATER_CLI_TOP_FRAME_H
 #define LATER_CLI_TOP_FRAME_H
 
-#include "top/look.h"
-#include "top/view.h"
+#include "top/paint.h"
 
 #include <stdio.h>
 

@@ -1,14 +1,38 @@
 /*
- * paint.h: paints the lines of a frame of `later top`, piece by piece.
+ * paint.h: how `later top` is shown; paints the lines of a frame, piece by piece.
  */
 #ifndef LATER_CLI_TOP_PAINT_H
 #define LATER_CLI_TOP_PAINT_H
 
 #include "output/table.h"
 #include "top/look.h"
-#include "top/view.h"
 
 #include <stdio.h>
+
+enum top_column {
+    TOP_QUEUE,
+    TOP_READY,
+    TOP_RUNNING,
+    TOP_DELAYED,
+    TOP_DEAD,
+    TOP_OLDEST,
+    TOP_HOSTS,
+    TOP_IN,
+    TOP_OUT,
+    TOP_COLUMNS
+};
+
+struct top_view {
+    size_t width, height; /* characters; height 0 = no limit */
+    bool coloured, utf8;
+    bool over;            /* drawn over the last frame: the rest of each line must be cleared */
+    enum top_column sort; /* names ascend, numbers descend, */
+    bool reverse;         /* or the other way round */
+    size_t first;         /* the first queue shown; frame_draw() keeps it within bounds */
+    bool held;            /* frozen: no new look */
+    const char *where;    /* which Redis, for people */
+    double now;           /* monotonic */
+};
 
 #define LATE 60.0 /* seconds after which a waiting job is highlighted */
 

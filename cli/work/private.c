@@ -35,11 +35,11 @@ static int private_make_folder(struct private_laterd *own, struct later_error *e
 }
 
 static int private_remove_one(const char *path, const struct stat *status, int what,
-                              struct FTW *place)
+                              struct FTW *level)
 {
     (void)status;
     (void)what;
-    (void)place;
+    (void)level;
     return remove(path);
 }
 
