@@ -37,7 +37,7 @@ static struct later_expression read_expression(const char *text)
 
 /* What clocks show, as the predicates below need it. */
 struct shown {
-    int minute, hour, day, month, weekday, of_month;
+    int minute, hour, day, weekday, of_month;
 };
 
 static bool half_past_two(const struct shown *s)
@@ -105,19 +105,21 @@ struct simulation {
 
 static struct shown show(int64_t minute)
 {
-    static struct later_date date;
+    static struct shown shown;
     static int64_t day = -1; /* that of the last call: most are of the same */
 
     if (minute / (LATER_DAY / 60) != day) {
+        struct later_date date;
+
         day = minute / (LATER_DAY / 60);
         date = later_date(day);
+        shown = (struct shown){ .day = date.day,
+                                .weekday = later_weekday(day),
+                                .of_month = later_month_days(date.year, date.month) };
     }
-    return (struct shown){ .minute = (int)(minute % 60),
-                           .hour = (int)(minute / 60 % 24),
-                           .day = date.day,
-                           .month = date.month,
-                           .weekday = later_weekday(day),
-                           .of_month = later_month_days(date.year, date.month) };
+    shown.minute = (int)(minute % 60);
+    shown.hour = (int)(minute / 60 % 24);
+    return shown;
 }
 
 /* No assertion where all is right: each costs Check a system call. */
@@ -128,6 +130,13 @@ static void expect_tick(struct simulation *sim, size_t i, int64_t at)
                      at);
 }
 
+/* Minutes at which no row can be due, nor at what leads to them. A tick in one of them would be
+ * missed, and the next one be not the expected. */
+static bool quiet(const struct shown *s)
+{
+    return s->hour > 4 && s->hour < 23 && s->minute != 0;
+}
+
 /* A minute of a cron daemon: what has a star looks at the clock, the others at all that clocks have
  * shown or leapt over since the last minute, and at nothing twice. */
 static void simulate_minute(struct simulation *sim, int64_t at, int64_t minute)
@@ -135,11 +144,11 @@ static void simulate_minute(struct simulation *sim, int64_t at, int64_t minute)
     struct shown now = show(minute);
     int64_t from = minute - sim->until > 3 * 60 + 1 ? minute : sim->until + 1;
 
-    for (size_t i = 0; i < ROWS; i++) {
-        bool due = rows[i].elapsed && rows[i].holds(&now);
+    for (size_t i = 0; i < ROWS && !(from == minute && quiet(&now)); i++) {
+        bool due = (rows[i].elapsed || from <= minute) && rows[i].holds(&now);
 
-        for (int64_t m = from; !rows[i].elapsed && !due && m <= minute; m++) {
-            struct shown leapt = m == minute ? now : show(m);
+        for (int64_t m = from; !rows[i].elapsed && !due && m < minute; m++) {
+            struct shown leapt = show(m);
 
             due = rows[i].holds(&leapt);
         }
@@ -189,7 +198,7 @@ TEST_EACH(test_twenty_years, COUNT(zones))
 TEST_EACH(test_later_years, COUNT(zones))
 {
     if (sizeof(time_t) >= 8) /* else the C library knows no such time */
-        simulate(zones[_i], 2060, 2062);
+        simulate(zones[_i], 2060, unit_stride(20) > 1 ? 2061 : 2062);
 }
 
 /* --- the rest --- */
