@@ -108,16 +108,6 @@ function placeOf(text) {
     return text.split(" ")[5]?.split(":")[0];
 }
 
-/** Returns the ids at each place, of a map that has the place of each. */
-function byPlace(places) {
-    const ids = new Map();
-    for (const [id, place] of places) {
-        if (!ids.has(place)) ids.set(place, []);
-        ids.get(place).push(id);
-    }
-    return ids;
-}
-
 function stateOf({ open, waiting, dead, gone }, closed) {
     if (open === 0 && dead > 0) return "blocked";
     if (!closed) return "open";
@@ -290,7 +280,7 @@ class Flows {
             cursor = String(next);
         } while (cursor !== "0");
         let acted = 0;
-        for (const [place, ids] of byPlace(places)) {
+        for (const [place, ids] of groupBy(places.keys(), (id) => places.get(id))) {
             for (let i = 0; i < ids.length; i += PART_MAX) {
                 const some = ids.slice(i, i + PART_MAX);
                 const was = await this.#link.call(script.call(this.#link.prefix, place, some));

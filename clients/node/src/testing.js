@@ -16,8 +16,9 @@
  */
 "use strict";
 
-const { AssertionError, deepStrictEqual } = require("node:assert");
+const { AssertionError } = require("node:assert");
 const { createHash } = require("node:crypto");
+const { isDeepStrictEqual } = require("node:util");
 
 const { linesOf } = require("./answers.js");
 const { Search, checkJobs, pauseWords, rescheduleWords, takeOptions } = require("./asked.js");
@@ -61,15 +62,6 @@ async function perform(app, type, payload, { queue = "default", attempt = 1, val
     const most = options.maxAttempts ?? MAX_ATTEMPTS;
     return attemptOf(app, type, queue, prepare({ ...options, type, payload }), attempt, most, { values, checkpoint: resumes },
                      stopping);
-}
-
-function isSame(one, other) {
-    try {
-        deepStrictEqual(one, other);
-        return true;
-    } catch {
-        return false;
-    }
 }
 
 /** A job that was pushed to a Fake. */
@@ -320,8 +312,8 @@ class Fake extends Pushing {
     assertPushed(type, payload = ANY, { queue, count, ...options } = {}) {
         const same = JSON.parse(JSON.stringify(payload === ANY || payload === undefined ? null : payload));
         const such = this.pushed(type, queue).filter((kept) =>
-            (payload === ANY || isSame(kept.payload ?? null, same)) &&
-            Object.entries(options).every(([name, value]) => isSame(kept.job[name], value)));
+            (payload === ANY || isDeepStrictEqual(kept.payload ?? null, same)) &&
+            Object.entries(options).every(([name, value]) => isDeepStrictEqual(kept.job[name], value)));
         if (count === undefined ? such.length : such.length === count) return;
         const all = this.jobs.map((kept) => `${kept.queue} ${kept.type} ${JSON.stringify(kept.payload ?? null)}`);
         throw new AssertionError({
