@@ -26,14 +26,12 @@ type Size struct {
 // Size counts the jobs of a queue, in all its shards.
 func (c *Client) Size(queue string) (Size, error) {
 	var sum Size
-	if err := checkQueue(queue); err != nil {
-		return sum, err
-	}
-	if err := c.readPlan(queue); err != nil {
+	plan, err := c.freshPlan(queue)
+	if err != nil {
 		return sum, err
 	}
 	sum.Paused = true
-	for _, place := range c.planOf(queue).places(queue) {
+	for _, place := range plan.places(queue) {
 		part, err := redis.Values(c.call(size, place, "none"))
 		if err != nil {
 			return sum, err
@@ -166,29 +164,30 @@ func (c *Client) setPause(queue string, script *script, words ...interface{}) (b
 		return false, err
 	}
 	changed, err := redis.Int(c.call(script, queue, "none", words...))
-	if err == nil {
-		err = c.readPlan(queue)
+	if err != nil {
+		return false, err
 	}
-	for _, place := range c.planOf(queue).places(queue)[1:] {
+	plan, err := c.freshPlan(queue)
+	if err != nil {
+		return false, err
+	}
+	for _, place := range plan.places(queue)[1:] {
+		one, err := redis.Int(c.call(script, place, "none", words...))
 		if err != nil {
-			break
+			return false, err
 		}
-		var one int
-		one, err = redis.Int(c.call(script, place, "none", words...))
 		changed |= one
 	}
-	return changed == 1, err
+	return changed == 1, nil
 }
 
 // act returns what do says at the first place that has the job.
 func (c *Client) act(queue, id string, do func(place string) (string, error)) (string, error) {
-	if err := checkQueue(queue); err != nil {
+	plan, err := c.freshPlan(queue)
+	if err != nil {
 		return "", err
 	}
-	if err := c.readPlan(queue); err != nil {
-		return "", err
-	}
-	for _, place := range c.planOf(queue).route(queue, id) {
+	for _, place := range plan.route(queue, id) {
 		if state, err := do(place); err != nil || state != "" {
 			return state, err
 		}

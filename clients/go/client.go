@@ -252,13 +252,11 @@ func (c *Client) pushAll(queue string, jobs []*prepared) ([]Pushed, error) {
 
 // Show returns what Redis knows of a job, or nil if the job has ended or never existed.
 func (c *Client) Show(queue, id string) (*KnownJob, error) {
-	if err := checkQueue(queue); err != nil {
+	plan, err := c.freshPlan(queue)
+	if err != nil {
 		return nil, err
 	}
-	if err := c.readPlan(queue); err != nil {
-		return nil, err
-	}
-	for _, place := range c.planOf(queue).route(queue, id) {
+	for _, place := range plan.route(queue, id) {
 		reply, err := redis.Strings(c.call(show, place, "none", id))
 		if err != nil || reply[0] != "" {
 			return known(id, reply), err
@@ -291,9 +289,11 @@ func known(id string, reply []string) *KnownJob {
 	return job
 }
 
-func checkQueue(queue string) error {
-	if !labelForm.MatchString(queue) {
-		return &Refused{"queue: 1 to 64 letters, digits and _ . -"}
+func checkQueue(queue string) error { return checkLabel("queue", queue) }
+
+func checkLabel(what, label string) error {
+	if !labelForm.MatchString(label) {
+		return &Refused{what + ": 1 to 64 letters, digits and _ . -"}
 	}
 	return nil
 }
@@ -335,7 +335,7 @@ func (c *Client) byPlan(queue string, once func() error) error {
 		if tries > 3 {
 			time.Sleep(pause)
 		}
-		if err = c.readPlan(queue); err != nil {
+		if _, err = c.freshPlan(queue); err != nil {
 			return err
 		}
 	}
@@ -428,16 +428,21 @@ func (c *Client) planOf(queue string) plan {
 	return parsePlan("")
 }
 
-func (c *Client) readPlan(queue string) error {
+// freshPlan asks Redis for the plan, which planOf knows from then on.
+func (c *Client) freshPlan(queue string) (plan, error) {
+	if err := checkQueue(queue); err != nil {
+		return plan{}, err
+	}
 	key := c.Prefix + ":{" + queue + "}:shards"
 	text, err := redis.String(c.do(key, "GET", key))
 	if err != nil && err != redis.ErrNil {
-		return err
+		return plan{}, err
 	}
+	fresh := parsePlan(text)
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	c.plans[queue] = parsePlan(text)
-	return nil
+	c.plans[queue] = fresh
+	return fresh, nil
 }
 
 // announce enters the queue in later:queues, so that `later size` finds it.

@@ -102,8 +102,8 @@ func (c *Client) CronList(queue string) ([]Schedule, error) {
 }
 
 func checkCron(queue, name string) error {
-	if !labelForm.MatchString(name) {
-		return &Refused{"name: 1 to 64 letters, digits and _ . -"}
+	if err := checkLabel("name", name); err != nil {
+		return err
 	}
 	return checkQueue(queue)
 }

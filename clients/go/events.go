@@ -93,7 +93,7 @@ func (c *Client) Events(ctx context.Context, queue, after string, limit int) (*E
 	if err != nil {
 		return nil, err
 	}
-	if err = c.readPlan(queue); err != nil {
+	if _, err = c.freshPlan(queue); err != nil {
 		return nil, err
 	}
 	for {

@@ -110,10 +110,7 @@ func checkFlow(queue, name string) error {
 	if err := checkQueue(queue); err != nil {
 		return err
 	}
-	if !labelForm.MatchString(name) {
-		return &Refused{"flow: 1 to 64 letters, digits and _ . -"}
-	}
-	return nil
+	return checkLabel("flow", name)
 }
 
 // prepareFlow: a job without ID and Step is known by its place, so that the same jobs again are the same.
@@ -223,7 +220,7 @@ func (w *way) send(whole bool) error {
 	for _, job := range w.jobs {
 		if !seen[job.queue] {
 			seen[job.queue] = true
-			if err := w.c.readPlan(job.queue); err != nil {
+			if _, err := w.c.freshPlan(job.queue); err != nil {
 				return err
 			}
 		}

@@ -150,10 +150,6 @@ func (h *Handlers) match(kind string) string {
 	return name
 }
 
-func (h *Handlers) find(kind string) registered {
-	return h.functions[h.match(kind)]
-}
-
 // policyOf returns what the program tells laterd of a type that it has registered.
 func (h *Handlers) policyOf(name string) Policy {
 	policy := h.functions[name].policy
@@ -193,12 +189,8 @@ func after(err error, result string, in time.Duration) *outcome {
 	if in > 0 && in < shortest {
 		return &outcome{fmt.Errorf("%w (a wait of %v is none: write %d * time.Second)", err, in, int64(in)), result, nil}
 	}
-	return &outcome{err, result, secondsOf(in)}
-}
-
-func secondsOf(in time.Duration) *float64 {
 	seconds := math.Max(in.Seconds(), 0)
-	return &seconds
+	return &outcome{err, result, &seconds}
 }
 
 // answer is what a program writes at the end of a job.
@@ -216,7 +208,7 @@ type answer struct {
 // perform performs one job. A panic ends only that.
 func (h *Handlers) perform(job *Job) (told answer) {
 	told = answer{ID: job.ID, Result: "retry"}
-	handler := h.find(job.Type)
+	handler := h.functions[h.match(job.Type)]
 	if handler.perform == nil {
 		return answer{ID: job.ID, Result: "bury", Error: "the program has no handler for type " + job.Type}
 	}

@@ -74,17 +74,15 @@ func (w *Conditions) fit(document []byte) bool {
 // Search returns the jobs that meet all conditions, the newest of each state first. It looks at 100,000 jobs at
 // most; `later search` looks at all. What moves meanwhile may be missed, but nothing is found twice.
 func (c *Client) Search(queue string, what Conditions) ([]KnownJob, error) {
-	if err := checkQueue(queue); err != nil {
-		return nil, err
-	}
 	if err := what.check(); err != nil {
 		return nil, err
 	}
-	if err := c.readPlan(queue); err != nil {
+	plan, err := c.freshPlan(queue)
+	if err != nil {
 		return nil, err
 	}
 	s := &searching{c: c, what: &what, seen: map[string]bool{}, left: lookedMax}
-	for _, place := range c.planOf(queue).places(queue) {
+	for _, place := range plan.places(queue) {
 		for _, state := range what.states() {
 			if err := s.lookThrough(place, state); err != nil {
 				return nil, err

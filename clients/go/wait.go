@@ -41,9 +41,6 @@ func (f *Failed) Error() string {
 // once. A Redis that is away is asked again twice a second. When it has been away for 30 seconds without a break, or
 // when ctx has run out meanwhile, Wait returns the error of the connection.
 func (c *Client) Wait(ctx context.Context, queue, id string) (json.RawMessage, error) {
-	if err := checkQueue(queue); err != nil {
-		return nil, err
-	}
 	behind := true // what comes may be of an earlier job
 	away := outage{ctx: ctx}
 	for {
@@ -164,10 +161,11 @@ func (c *Client) blockFor(key string, wait time.Duration) (string, error) {
 // job runs and another of its id follows it. The element is read before the state: an element that was
 // there while the job is not over belongs to an earlier job of that id.
 func (c *Client) lookForResult(queue, id string) (key, element string, followed bool, err error) {
-	if err = c.readPlan(queue); err != nil {
+	plan, err := c.freshPlan(queue)
+	if err != nil {
 		return
 	}
-	places := c.planOf(queue).route(queue, id)
+	places := plan.route(queue, id)
 	for i := len(places) - 1; i >= 0; i-- {
 		key = c.Prefix + ":{" + places[i] + "}:result:" + id
 		if element, err = c.element(key); err != nil {
