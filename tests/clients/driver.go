@@ -17,10 +17,12 @@ import (
 	"laterd"
 )
 
+type object = map[string]interface{}
+
 type place struct {
 	Kind, Socket, Master, Prefix, Password string
 	Nodes                                  [][2]interface{}
-	Context                                map[string]interface{}
+	Context                                object
 }
 
 type call struct {
@@ -103,10 +105,10 @@ func open(p *place) queues {
 }
 
 // carrying returns middleware.
-func carrying(carried map[string]interface{}) func(laterd.NewJob) laterd.NewJob {
+func carrying(carried object) func(laterd.NewJob) laterd.NewJob {
 	return func(job laterd.NewJob) laterd.NewJob {
-		context := map[string]interface{}{}
-		for _, from := range []map[string]interface{}{carried, job.Context} {
+		context := object{}
+		for _, from := range []object{carried, job.Context} {
 			for name, value := range from {
 				context[name] = value
 			}
@@ -156,7 +158,7 @@ func job(text []byte) (laterd.NewJob, error) {
 		Replace, Again                                     bool
 		Flow, Step, When, Adder, Home, Queue               *string
 		After                                              interface{}
-		Context                                            map[string]interface{}
+		Context                                            object
 		Unique                                             interface{}
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -175,14 +177,14 @@ func job(text []byte) (laterd.NewJob, error) {
 	if m.Max_attempts != nil && *m.Max_attempts == 0 {
 		return laterd.NewJob{}, &laterd.Refused{Text: "0"}
 	}
-	job := laterd.NewJob{Type: text_of(m.Type), ID: text_of(m.Id), Trace: text_of(m.Trace), Lock: text_of(m.Lock), Group: text_of(m.Group),
+	job := laterd.NewJob{Type: valueOf(m.Type), ID: valueOf(m.Id), Trace: valueOf(m.Trace), Lock: valueOf(m.Lock), Group: valueOf(m.Group),
 		In: duration(m.In), At: moment(m.At), Timeout: duration(m.Timeout), RetryFor: duration(m.Retry_for), ExpiresAt: moment(m.Expires_at),
 		UniqueFor: duration(m.Unique_for), Result: duration(m.Result), Replace: m.Replace,
 		Again: m.Again, Debounce: duration(m.Debounce), MaxWait: duration(m.Max_wait), Throttle: duration(m.Throttle),
-		ExpiresIn: duration(m.Expires_in), OnDead: text_of(m.On_dead), OnDone: text_of(m.On_done), Priority: number(m.Priority), MaxAttempts: number(m.Max_attempts)}
-	job.Flow, job.Step, job.When, job.Adder = text_of(m.Flow), text_of(m.Step), text_of(m.When), text_of(m.Adder)
-	job.Home, job.Queue, job.Context = text_of(m.Home), text_of(m.Queue), m.Context
-	job.Description = text_of(m.Description)
+		ExpiresIn: duration(m.Expires_in), OnDead: valueOf(m.On_dead), OnDone: valueOf(m.On_done), Priority: valueOf(m.Priority), MaxAttempts: valueOf(m.Max_attempts)}
+	job.Flow, job.Step, job.When, job.Adder = valueOf(m.Flow), valueOf(m.Step), valueOf(m.When), valueOf(m.Adder)
+	job.Home, job.Queue, job.Context = valueOf(m.Home), valueOf(m.Queue), m.Context
+	job.Description = valueOf(m.Description)
 	switch unique := m.Unique.(type) {
 	case bool:
 		job.Unique = unique
@@ -224,36 +226,23 @@ func backoff(job *laterd.NewJob, text json.RawMessage) error {
 	case json.Unmarshal(text, &list) == nil:
 		job.Backoff = list
 	case json.Unmarshal(text, &both) == nil && both.Factor == nil:
-		job.Backoff = laterd.Backoff{Base: seconds(both.Base), Max: seconds(both.Max)}
+		job.Backoff = laterd.Backoff{Base: valueOf(both.Base), Max: valueOf(both.Max)}
 	default:
 		return &laterd.Refused{Text: "backoff"}
 	}
 	return nil
 }
 
-func text_of(text *string) string {
-	if text == nil {
-		return ""
+// valueOf returns what was said, else 0 or "".
+func valueOf[Value any](said *Value) (value Value) {
+	if said != nil {
+		value = *said
 	}
-	return *text
-}
-
-func number(value *int) int {
-	if value == nil {
-		return 0
-	}
-	return *value
-}
-
-func seconds(value *float64) float64 {
-	if value == nil {
-		return 0
-	}
-	return *value
+	return value
 }
 
 func duration(value *float64) time.Duration {
-	return time.Duration(math.Round(seconds(value) * 1e9))
+	return time.Duration(math.Round(valueOf(value) * 1e9))
 }
 
 func moment(value *float64) time.Time {
@@ -263,12 +252,20 @@ func moment(value *float64) time.Time {
 	return time.UnixMicro(int64(math.Round(*value * 1e6)))
 }
 
-func told(p laterd.Pushed) map[string]interface{} {
-	answer := map[string]interface{}{"id": p.ID, "result": p.Result}
+func told(p laterd.Pushed) object {
+	answer := object{"id": p.ID, "result": p.Result}
 	if p.State != "" {
 		answer["state"] = p.State
 	}
 	return answer
+}
+
+func toldAll(pushed []laterd.Pushed, err error) (interface{}, error) {
+	results := []object{}
+	for _, one := range pushed {
+		results = append(results, told(one))
+	}
+	return object{"results": results}, err
 }
 
 // known: in Go's answers 0 and "" stand for what the others have as null.
@@ -314,20 +311,18 @@ func endsOf(c call) (ends laterd.Ends, err error) {
 	return ends, nil
 }
 
-func events(client queues, c call) (interface{}, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
-	defer cancel()
+func events(ctx context.Context, client queues, c call) (interface{}, error) {
 	said, err := client.Events(ctx, c.Queue, *c.Events, c.Limit)
 	if err != nil {
 		return nil, err
 	}
-	ends := []map[string]interface{}{}
+	ends := []object{}
 	for _, end := range said.Ends {
-		ends = append(ends, map[string]interface{}{"queue": end.Queue, "id": end.ID, "type": state_of(end.Type), "ending": end.Ending,
+		ends = append(ends, object{"queue": end.Queue, "id": end.ID, "type": state_of(end.Type), "ending": end.Ending,
 			"state": end.State, "at": float64(end.At.UnixMicro()) / 1e6, "host": end.Host, "kind": state_of(end.Kind),
 			"attempt": end.Attempt, "ms": end.Ms, "waited": end.Waited})
 	}
-	answer := map[string]interface{}{"ends": ends, "missed": said.Missed, "bookmark": said.Bookmark}
+	answer := object{"ends": ends, "missed": said.Missed, "bookmark": said.Bookmark}
 	if said.Missed < 0 {
 		answer["missed"] = nil
 	}
@@ -335,10 +330,7 @@ func events(client queues, c call) (interface{}, error) {
 }
 
 func mapItems(client queues, c call) (interface{}, error) {
-	how := laterd.Mapping{Chunk: c.Chunk}
-	if c.Flow != nil {
-		how.Flow = *c.Flow
-	}
+	how := laterd.Mapping{Chunk: c.Chunk, Flow: valueOf(c.Flow)}
 	made, err := job(c.Map)
 	if err == nil {
 		how.Ends, err = endsOf(c)
@@ -347,7 +339,7 @@ func mapItems(client queues, c call) (interface{}, error) {
 		return nil, err
 	}
 	told, err := client.Map(c.Queue, made, laterd.Each(c.Items), how)
-	return map[string]interface{}{"pushed": told.Pushed, "known": told.Known}, err
+	return object{"pushed": told.Pushed, "known": told.Known}, err
 }
 
 // pushFlow: the jobs as they are, a chain, or a batch.
@@ -366,42 +358,24 @@ func pushFlow(client queues, c call) (interface{}, error) {
 	if c.Batch != nil {
 		jobs = laterd.Batch(jobs, ends)
 	}
-	answers, err := client.Flow(c.Queue, *c.Flow, jobs, c.Stays_open)
-	results := []map[string]interface{}{}
-	for _, answer := range answers {
-		results = append(results, told(answer))
-	}
-	return map[string]interface{}{"results": results}, err
+	return toldAll(client.Flow(c.Queue, *c.Flow, jobs, c.Stays_open))
 }
 
 func flowTold(flow *laterd.Flow, err error) (interface{}, error) {
 	if flow == nil {
-		return map[string]interface{}{"state": nil}, err
+		return object{"state": nil}, err
 	}
-	return map[string]interface{}{"state": flow.State, "closed": flow.Closed, "made": flow.Made.Unix(),
+	return object{"state": flow.State, "closed": flow.Closed, "made": flow.Made.Unix(),
 		"total": flow.Total, "open": flow.Open, "waiting": flow.Waiting, "dead": flow.Dead, "done": flow.Done,
 		"gone": flow.Gone, "skipped": flow.Skipped}, err
 }
 
 func counted(count int, err error) (interface{}, error) {
-	return map[string]interface{}{"count": count}, err
+	return object{"count": count}, err
 }
 
-func pushMany(client queues, c call) ([]map[string]interface{}, error) {
-	jobs, err := jobsOf(c.PushMany)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := client.PushMany(c.Queue, jobs)
-	results := []map[string]interface{}{}
-	for _, answer := range answers {
-		results = append(results, told(answer))
-	}
-	return results, err
-}
-
-func job_of(known laterd.KnownJob) map[string]interface{} {
-	answer := map[string]interface{}{"id": known.ID, "state": known.State, "attempts": known.Attempts,
+func job_of(known laterd.KnownJob) object {
+	answer := object{"id": known.ID, "state": known.State, "attempts": known.Attempts,
 		"priority": known.Priority, "document": known.Document}
 	for name, said := range map[string]json.RawMessage{"error": known.Error, "progress": known.Progress,
 		"checkpoint": known.Checkpoint, "log": known.Log} {
@@ -413,7 +387,7 @@ func job_of(known laterd.KnownJob) map[string]interface{} {
 }
 
 func search(client queues, c call) (interface{}, error) {
-	what := laterd.Conditions{State: c.Search.State, Type: c.Search.Type, Text: c.Search.Text, Limit: number(c.Search.Limit)}
+	what := laterd.Conditions{State: c.Search.State, Type: c.Search.Type, Text: c.Search.Text, Limit: valueOf(c.Search.Limit)}
 	if c.Search.Limit != nil && what.Limit == 0 {
 		return nil, &laterd.Refused{Text: "0"}
 	}
@@ -422,11 +396,15 @@ func search(client queues, c call) (interface{}, error) {
 	for _, known := range found {
 		jobs = append(jobs, job_of(known))
 	}
-	return map[string]interface{}{"jobs": jobs}, err
+	return object{"jobs": jobs}, err
+}
+
+func came(state string, err error) (interface{}, error) {
+	return object{"state": state_of(state)}, err
 }
 
 func changed(changed bool, err error) (interface{}, error) {
-	return map[string]interface{}{"changed": changed}, err
+	return object{"changed": changed}, err
 }
 
 func cronSet(client queues, c call) (interface{}, error) {
@@ -439,7 +417,7 @@ func cronSet(client queues, c call) (interface{}, error) {
 		return nil, err
 	}
 	set := laterd.NewSchedule{Name: said.Name, At: said.At, Zone: said.Zone, CatchUp: said.Catch_up, Overlap: said.Overlap,
-		Spread: duration(said.Spread), From: moment(said.From), Until: moment(said.Until), Limit: number(said.Limit), Job: pushed}
+		Spread: duration(said.Spread), From: moment(said.From), Until: moment(said.Until), Limit: valueOf(said.Limit), Job: pushed}
 	if said.Late != nil {
 		late := duration(said.Late)
 		set.Late = &late
@@ -451,126 +429,116 @@ func cronList(client queues, c call) (interface{}, error) {
 	found, err := client.CronList(c.Queue)
 	schedules := []interface{}{}
 	for _, one := range found {
-		told := map[string]interface{}{"name": one.Name, "at": one.At, "zone": one.Zone, "next": nil, "paused": one.Paused,
+		told := object{"name": one.Name, "at": one.At, "zone": one.Zone, "next": nil, "paused": one.Paused,
 			"origin": one.Origin}
 		if !one.Next.IsZero() {
 			told["next"] = one.Next.Unix()
 		}
 		schedules = append(schedules, told)
 	}
-	return map[string]interface{}{"schedules": schedules}, err
+	return object{"schedules": schedules}, err
 }
 
 func outcomes(told []laterd.Outcome, err error) (interface{}, error) {
 	results := []interface{}{}
 	for _, one := range told {
-		results = append(results, map[string]interface{}{"id": one.ID, "state": one.State, "value": one.Value, "error": one.Error})
+		results = append(results, object{"id": one.ID, "state": one.State, "value": one.Value, "error": one.Error})
 	}
-	return map[string]interface{}{"results": results}, err
+	return object{"results": results}, err
 }
 
-func answer(client *queues, c call) (interface{}, error) {
+func answer(client queues, c call) (interface{}, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
+	defer cancel()
 	switch {
 	case c.Open != nil:
-		*client = open(c.Open)
 		return struct{}{}, nil
 	case c.Heard:
-		return map[string]interface{}{"heard": heard}, nil
+		return object{"heard": heard}, nil
 	case c.Push != nil:
 		job, err := job(c.Push)
 		if err != nil {
 			return nil, err
 		}
-		pushed, err := (*client).Push(c.Queue, job)
+		pushed, err := client.Push(c.Queue, job)
 		return told(pushed), err
 	case c.Events != nil:
-		return events(*client, c)
+		return events(ctx, client, c)
 	case c.Map != nil:
-		return mapItems(*client, c)
+		return mapItems(client, c)
 	case c.Flow != nil:
-		return pushFlow(*client, c)
+		return pushFlow(client, c)
 	case c.Show_flow != nil:
-		return flowTold((*client).ShowFlow(c.Queue, *c.Show_flow))
+		return flowTold(client.ShowFlow(c.Queue, *c.Show_flow))
 	case c.Wait_flow != nil:
-		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
-		defer cancel()
-		return flowTold((*client).WaitFlow(ctx, c.Queue, *c.Wait_flow))
+		return flowTold(client.WaitFlow(ctx, c.Queue, *c.Wait_flow))
 	case c.Kick_flow != nil:
-		return counted((*client).KickFlow(c.Queue, *c.Kick_flow))
+		return counted(client.KickFlow(c.Queue, *c.Kick_flow))
 	case c.Cancel_flow != nil:
-		return counted((*client).CancelFlow(c.Queue, *c.Cancel_flow))
+		return counted(client.CancelFlow(c.Queue, *c.Cancel_flow))
 	case c.Close_flow != nil:
-		return struct{}{}, (*client).CloseFlow(c.Queue, *c.Close_flow)
+		return struct{}{}, client.CloseFlow(c.Queue, *c.Close_flow)
 	case c.Call != nil:
 		job, err := job(c.Call)
 		if err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
-		defer cancel()
 		var value json.RawMessage
-		err = (*client).Call(ctx, c.Queue, job, &value)
-		return map[string]interface{}{"value": value}, err
+		err = client.Call(ctx, c.Queue, job, &value)
+		return object{"value": value}, err
 	case c.Wait != nil:
-		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
-		defer cancel()
-		value, err := (*client).Wait(ctx, c.Queue, *c.Wait)
-		return map[string]interface{}{"value": value}, err
+		value, err := client.Wait(ctx, c.Queue, *c.Wait)
+		return object{"value": value}, err
 	case c.Size:
-		size, err := (*client).Size(c.Queue)
-		return map[string]interface{}{"ready": size.Ready, "delayed": size.Delayed, "reserved": size.Reserved,
+		size, err := client.Size(c.Queue)
+		return object{"ready": size.Ready, "delayed": size.Delayed, "reserved": size.Reserved,
 			"dead": size.Dead, "paused": size.Paused, "oldest_ready": known(size.OldestReady)}, err
 	case c.WaitMany != nil:
-		ctx, cancel := context.WithTimeout(context.Background(), duration(&c.Timeout))
-		defer cancel()
-		return outcomes((*client).WaitMany(ctx, c.Queue, *c.WaitMany))
+		return outcomes(client.WaitMany(ctx, c.Queue, *c.WaitMany))
 	case c.Pause != nil:
 		if c.Pause.Seconds != nil && *c.Pause.Seconds == 0 {
 			return nil, &laterd.Refused{Text: "0"}
 		}
-		return changed((*client).Pause(c.Queue, duration(c.Pause.Seconds), c.Pause.By))
+		return changed(client.Pause(c.Queue, duration(c.Pause.Seconds), c.Pause.By))
 	case c.Resume:
-		return changed((*client).Resume(c.Queue))
+		return changed(client.Resume(c.Queue))
 	case c.Search != nil:
-		return search(*client, c)
+		return search(client, c)
 	case c.Reschedule != nil:
-		return reschedule(*client, c)
+		return reschedule(client, c)
 	case c.Cron_set != nil:
-		return cronSet(*client, c)
+		return cronSet(client, c)
 	case c.Cron_delete != nil:
-		return changed((*client).CronDelete(c.Queue, *c.Cron_delete))
+		return changed(client.CronDelete(c.Queue, *c.Cron_delete))
 	case c.Cron_list:
-		return cronList(*client, c)
+		return cronList(client, c)
 	case c.Forget != nil:
-		return changed((*client).Forget(c.Queue, *c.Forget))
+		return changed(client.Forget(c.Queue, *c.Forget))
 	case c.Kick != nil:
-		state, err := (*client).Kick(c.Queue, *c.Kick)
-		return map[string]interface{}{"state": state_of(state)}, err
+		return came(client.Kick(c.Queue, *c.Kick))
 	case c.Cancel != nil:
-		state, err := (*client).Cancel(c.Queue, *c.Cancel)
-		return map[string]interface{}{"state": state_of(state)}, err
+		return came(client.Cancel(c.Queue, *c.Cancel))
 	case c.Show != nil:
-		known, err := (*client).Show(c.Queue, *c.Show)
+		known, err := client.Show(c.Queue, *c.Show)
 		if known == nil {
-			return map[string]interface{}{"state": nil}, err
+			return object{"state": nil}, err
 		}
 		return job_of(*known), err
 	}
-	results, err := pushMany(*client, c)
-	return map[string]interface{}{"results": results}, err
+	jobs, err := jobsOf(c.PushMany)
+	if err != nil {
+		return nil, err
+	}
+	return toldAll(client.PushMany(c.Queue, jobs))
 }
 
 func reschedule(client queues, c call) (interface{}, error) {
-	to := laterd.Rescheduled{Priority: c.Priority}
+	to := laterd.Rescheduled{At: moment(c.At), Priority: c.Priority}
 	if c.In != nil {
 		in := duration(c.In)
 		to.In = &in
 	}
-	if c.At != nil {
-		to.At = moment(c.At)
-	}
-	state, err := client.Reschedule(c.Queue, *c.Reschedule, to)
-	return map[string]interface{}{"state": state_of(state)}, err
+	return came(client.Reschedule(c.Queue, *c.Reschedule, to))
 }
 
 func main() {
@@ -585,7 +553,10 @@ func main() {
 		if err := json.Unmarshal(line, &c); err != nil {
 			panic(err)
 		}
-		said, err := answer(&client, c)
+		if c.Open != nil {
+			client = open(c.Open)
+		}
+		said, err := answer(client, c)
 		var refused *laterd.Refused
 		var failed *laterd.Failed
 		kind := "redis"
