@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""wait.py URL: the Python client waits for results, which this program leaves as laterd would
-(doc/protocol.md, "Results"). Prints `ok NAME` or `no NAME`, like judge.py."""
+"""wait.py URL: how soon the Python client hears of results, which this program leaves as laterd would, and what it
+tells of the dead (what it hears of: conformance.json, `wait:`). Prints `ok NAME` or `no NAME`, like judge.py."""
 import asyncio
 import importlib
 import sys
@@ -24,19 +24,19 @@ def told(ok, name):
     print("ok" if ok else "no", "wait:", name, flush=True)
 
 
-def ends(job, element, delay=0.0, queue="w"):
+def ends(job, element, delay=0.0):
     """Ends the job in this many seconds, on another connection than the one that waits."""
     def end():
         time.sleep(delay)
-        STORE.do("EVAL", END, 2, "later:{%s}:jobs" % queue, "later:{%s}:result:%s" % (queue, job), job, element)
+        STORE.do("EVAL", END, 2, "later:{w}:jobs", "later:{w}:result:" + job, job, element)
     thread = threading.Thread(target=end)
     thread.start()
     return thread
 
 
-def runs(job, queue="w"):
+def runs(job):
     """A job that is reserved: it is known, and in no set."""
-    STORE.do("HSET", "later:{%s}:jobs" % queue, job, '{"type":"a","result":60}')
+    STORE.do("HSET", "later:{w}:jobs", job, '{"type":"a","result":60}')
 
 
 def raised(kind, call):
@@ -61,19 +61,8 @@ def main():
     end.join()
     told(value == {"width": 640}, "the value, when the job ends")
     told(quick, "without waiting for its next look")
-    told(SYNC.wait("j-1", "w", 60) == {"width": 640}, "and again: nobody takes it away")
-    told(STORE.do("LLEN", "later:{w}:result:j-1") == 1, "it is there once")
-
-    runs("j-2")
-    told(raised(TimeoutError, lambda: SYNC.wait("j-2", "w", 0.3)), "the time is up")
-    told(STORE.do("HEXISTS", "later:{w}:jobs", "j-2"), "and the job goes on")
     unknown, quick = at_once(lambda: raised(laterd.JobUnknown, lambda: SYNC.wait("none", "w", 60)))
     told(unknown and quick, "an unknown one is told at once")
-
-    STORE.do("RPUSH", "later:{w}:result:j-2", DONE % 2)  # of an earlier life of the id
-    end = ends("j-2", '{"state":"done","attempt":1,"at":3}\n"new"', 0.5)
-    told(SYNC.wait("j-2", "w", 60) == "new", "what an earlier job of that id has left is passed over")
-    end.join()
 
     error = '{"at":1764000000.5,"attempt":3,"kind":"retry","text":"smtp: busy","host":"web1"}'
     runs("j-3")
@@ -86,12 +75,6 @@ def main():
     failed = raised(laterd.JobFailed, lambda: SYNC.wait("j-4", "w", 60))
     end.join()
     told(failed and failed.error["kind"] == "retry", "one that dies meanwhile")
-
-    STORE.do("SET", "later:{s}:shards", "1764000000123 4 1")
-    runs("e-1", "s/3")
-    end = ends("e-1", DONE % 5, 0.3, "s/3")
-    told(SYNC.wait("e-1", "s", 60) == {"width": 640}, "of a queue with shards")
-    end.join()
     asyncio.run(many())
 
 
