@@ -127,17 +127,10 @@ async function perform(call) {
     return found ? known(found) : { state: null };
 }
 
-function kindOf(error) {
-    if (error instanceof laterd.Refused) return "refused";
-    if (error instanceof laterd.QueueFull) return "full";
-    if (error instanceof laterd.FlowClosed) return "closed";
-    if (error instanceof laterd.WrongProtocol) return "protocol";
-    if (error instanceof laterd.PrefixRefused) return "prefix";
-    if (error instanceof laterd.JobFailed) return "failed";
-    if (error instanceof laterd.JobUnknown || error instanceof laterd.FlowUnknown) return "unknown";
-    if (error instanceof laterd.TimeoutError) return "timeout";
-    return "redis";
-}
+const KINDS = [[laterd.Refused, "refused"], [laterd.QueueFull, "full"], [laterd.FlowClosed, "closed"],
+    [laterd.WrongProtocol, "protocol"], [laterd.PrefixRefused, "prefix"], [laterd.JobFailed, "failed"],
+    [laterd.JobUnknown, "unknown"], [laterd.FlowUnknown, "unknown"], [laterd.TimeoutError, "timeout"]];
+const kindOf = (error) => KINDS.find(([kind]) => error instanceof kind)?.[1] ?? "redis";
 
 let last;
 for await (const line of createInterface({ input: process.stdin })) {

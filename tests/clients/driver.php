@@ -230,22 +230,16 @@ function answer(?Queues &$client, stdClass $call, string $library): array
     return $known === null ? ['state' => null] : known($known);
 }
 
+const KINDS = [InvalidArgumentException::class => 'refused', TypeError::class => 'refused', Laterd\FlowClosed::class => 'closed',
+    Laterd\FlowUnknown::class => 'unknown', Laterd\QueueFull::class => 'full', Laterd\Refused::class => 'redis',
+    Laterd\Unreachable::class => 'redis', Laterd\WrongProtocol::class => 'protocol'];
 $client = null;
 while (($line = fgets(STDIN)) !== false) {
     try {
         $answer = answer($client, json_decode($line), $argv[1]);
-    } catch (InvalidArgumentException | TypeError | ArgumentCountError $e) {
-        $answer = ['error' => 'refused', 'text' => $e->getMessage()];
-    } catch (Laterd\FlowClosed $e) {
-        $answer = ['error' => 'closed', 'text' => $e->getMessage()];
-    } catch (Laterd\FlowUnknown $e) {
-        $answer = ['error' => 'unknown', 'text' => $e->getMessage()];
-    } catch (Laterd\QueueFull $e) {
-        $answer = ['error' => 'full', 'text' => $e->getMessage()];
-    } catch (Laterd\Refused | Laterd\Unreachable $e) {
-        $answer = ['error' => 'redis', 'text' => $e->getMessage()];
-    } catch (Laterd\WrongProtocol $e) {
-        $answer = ['error' => 'protocol', 'text' => $e->getMessage()];
+    } catch (Throwable $e) {
+        $kind = current(array_filter(KINDS, fn ($class) => $e instanceof $class, ARRAY_FILTER_USE_KEY)) ?: throw $e;
+        $answer = ['error' => $kind, 'text' => $e->getMessage()];
     }
     echo json_encode($answer ?: new stdClass()), "\n";
 }

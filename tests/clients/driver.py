@@ -55,19 +55,17 @@ def job_of(members):
     return laterd.NewJob(**members)
 
 
+def ends_of(call):
+    return {name.replace("finally", "finally_"): job_of(call[name]) for name in ("then", "finally", "failed") if name in call}
+
+
 def flow_jobs(call):
     """The jobs as they are, a chain, or a batch."""
     if "chain" in call:
         return laterd.chain(*map(job_of, call["chain"]))
     if "batch" in call:
-        return laterd.batch(map(job_of, call["batch"]), **{
-            python: job_of(call[name]) for name, python in
-            (("then", "then"), ("finally", "finally_"), ("failed", "failed")) if name in call})
+        return laterd.batch(map(job_of, call["batch"]), **ends_of(call))
     return [job_of(job) for job in call.get("jobs", [])]
-
-
-def told(pushed):
-    return {"id": pushed.id, "result": pushed.result, "state": pushed.state}
 
 
 def known(found):
@@ -84,7 +82,7 @@ async def do(client, call):
     if "push" in call:
         job = job_of(call["push"])
         options = {name: value for name, value in vars(job).items() if name not in ("type", "payload", "queue")}
-        return told(await get(client.push(job.type, job.payload, queue=queue, **options)))
+        return vars(await get(client.push(job.type, job.payload, queue=queue, **options)))
     for what in ("show_flow", "wait_flow", "kick_flow", "cancel_flow", "close_flow"):
         if what in call:
             more = {"timeout": call["timeout"]} if what == "wait_flow" else {}
@@ -94,16 +92,14 @@ async def do(client, call):
         said = await get(client.events(queue, call["events"], **{name: call[name] for name in ("limit", "timeout") if name in call}))
         return {"ends": list(map(vars, said.ends)), "missed": said.missed, "bookmark": said.bookmark}
     if "map" in call:
-        ends = {python: job_of(call[name]) for name, python in
-                (("then", "then"), ("finally", "finally_"), ("failed", "failed")) if name in call}
         return vars(await get(client.map(job_of(call["map"]), iter(call["items"]), queue, chunk=call.get("chunk"),
-                                         flow=call.get("flow"), **ends)))
+                                         flow=call.get("flow"), **ends_of(call))))
     if "flow" in call:
         many = await get(client.flow(call["flow"], flow_jobs(call), queue=queue, open="stays_open" in call))
-        return {"results": [told(one) for one in many]}
+        return {"results": list(map(vars, many))}
     if "push_many" in call:
         many = await get(client.push_many([job_of(one) for one in call["push_many"]], queue=queue))
-        return {"results": [told(one) for one in many]}
+        return {"results": list(map(vars, many))}
     if "call" in call:
         return {"value": await get(client.call(call["call"]["type"], call["call"]["payload"], queue=queue,
                                                timeout=call["timeout"]))}

@@ -133,29 +133,16 @@ def answer(call)
   end
 end
 
+KINDS = { Laterd::Refused => "refused", Laterd::FlowClosed => "closed", Laterd::FlowUnknown => "unknown", Laterd::QueueFull => "full",
+          Laterd::WrongProtocol => "protocol", Laterd::JobFailed => "failed", Laterd::JobUnknown => "unknown",
+          Laterd::TimeoutError => "timeout", Redis::BaseError => "redis" }.freeze
 $stdout.sync = true
 $stdin.set_encoding("UTF-8")
 while (line = $stdin.gets)
   begin
     said = answer(JSON.parse(line, max_nesting: 200))
-  rescue Laterd::Refused => e
-    said = { error: "refused", text: e.message }
-  rescue Laterd::FlowClosed => e
-    said = { error: "closed", text: e.message }
-  rescue Laterd::FlowUnknown => e
-    said = { error: "unknown", text: e.message }
-  rescue Laterd::QueueFull => e
-    said = { error: "full", text: e.message }
-  rescue Laterd::WrongProtocol => e
-    said = { error: "protocol", text: e.message }
-  rescue Laterd::JobFailed => e
-    said = { error: "failed", text: e.message }
-  rescue Laterd::JobUnknown => e
-    said = { error: "unknown", text: e.message }
-  rescue Laterd::TimeoutError => e
-    said = { error: "timeout", text: e.message }
-  rescue Redis::BaseError => e
-    said = { error: "redis", text: e.message }
+  rescue *KINDS.keys => e
+    said = { error: KINDS.find { |kind, _| e.is_a?(kind) }.last, text: e.message }
   end
   puts JSON.generate(said, max_nesting: 200)
 end
