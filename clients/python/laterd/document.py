@@ -120,6 +120,14 @@ class NewJob:
     context: Dict[str, Any] = field(default_factory=dict)
 
 
+def job_of(type: str, arguments: Dict[str, Any]) -> NewJob:
+    """arguments: locals() of a method that has the options of NewJob as its own; is changed."""
+    for name in ("self", "type", "queue"):
+        arguments.pop(name, None)
+    arguments["context"] = arguments["context"] or {}
+    return NewJob(type, **arguments)
+
+
 def new_id() -> str:
     """Returns a new id: 14 random letters and digits, which are 83 bits. It is short because
     Redis keeps it twice."""

@@ -2,7 +2,7 @@
 from typing import Any, Callable, Coroutine, Dict, Generic, Iterable, List, Optional, Tuple, TypeVar, Union
 
 from .awaiting import awaited
-from .document import NewJob, Seconds, Steps, Time, Unique, Waits
+from .document import NewJob, Seconds, Steps, Time, Unique, Waits, job_of
 from .errors import LaterdError, Refused
 from .mapping import Mapping, run, run_async
 from .told import Mapped, Pushed
@@ -102,40 +102,7 @@ class Pushing(Generic[Told]):
         """Pushes one job. The options are those of NewJob. A known id is no error: see Pushed."""
         if isinstance(type, NewJob):
             raise Refused("push: a NewJob goes to push_job()")
-        return self.push_job(NewJob(
-            type, payload, unique=unique, context=context or {},
-            # @options document,line,item,tie: {py}={py},
-            id=id,
-            priority=priority,
-            delay=delay,
-            at=at,
-            max_attempts=max_attempts,
-            retry_for=retry_for,
-            timeout=timeout,
-            backoff=backoff,
-            expires_at=expires_at,
-            expires_in=expires_in,
-            result=result,
-            lock=lock,
-            group=group,
-            trace=trace,
-            description=description,
-            on_dead=on_dead,
-            on_done=on_done,
-            flow=flow,
-            step=step,
-            after=after,
-            when=when,
-            adder=adder,
-            home=home,
-            unique_for=unique_for,
-            replace=replace,
-            again=again,
-            debounce=debounce,
-            max_wait=max_wait,
-            throttle=throttle,
-            # @end
-        ), queue)
+        return self.push_job(job_of(type, locals()), queue)
 
 
 class Blocking(Pushing[Pushed]):

@@ -2,7 +2,7 @@
 import functools
 from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, Optional, TypeVar
 
-from .document import NewJob, Seconds, Steps, Time, Unique, Waits
+from .document import Seconds, Steps, Time, Unique, Waits, job_of
 from .errors import LaterdError
 
 if TYPE_CHECKING:
@@ -62,40 +62,7 @@ class Task(Generic[Result]):
             raise LaterdError("later: app.queues is not set; give it a Client")
         if self.type.endswith("*"):
             raise LaterdError("later: %s is no type; push() one" % self.type)
-        return self.app.queues.push_job(NewJob(
-            self.type, payload, unique=unique, context=context or {},
-            # @options document,line,item,tie: {py}={py},
-            id=id,
-            priority=priority,
-            delay=delay,
-            at=at,
-            max_attempts=max_attempts,
-            retry_for=retry_for,
-            timeout=timeout,
-            backoff=backoff,
-            expires_at=expires_at,
-            expires_in=expires_in,
-            result=result,
-            lock=lock,
-            group=group,
-            trace=trace,
-            description=description,
-            on_dead=on_dead,
-            on_done=on_done,
-            flow=flow,
-            step=step,
-            after=after,
-            when=when,
-            adder=adder,
-            home=home,
-            unique_for=unique_for,
-            replace=replace,
-            again=again,
-            debounce=debounce,
-            max_wait=max_wait,
-            throttle=throttle,
-            # @end
-        ), queue)
+        return self.app.queues.push_job(job_of(self.type, locals()), queue)
 
 
 def plain_of(function: "Callable[[Job], Result]") -> "Callable[[Job], Result]":
