@@ -6,7 +6,7 @@ from .away import LOST, Away
 from .bounds import PART_MAX
 from .document import NewJob, Prepared, check_label
 from .errors import FlowClosed, FlowUnknown, QueueFull
-from .flows import Flow, check, prepared
+from .flows import Flow, check, prepared, state_of
 from .script import CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK, Script
 from .told import Pushed, pushed_of, strange, text_of
 
@@ -171,21 +171,18 @@ def look(state: "State", name: str, queue: str) -> "Steps[Optional[Flow]]":
     number = [int(one or 0) for one in told[2:]]
     counts = {count: number[2 * i] + number[2 * i + 1] for i, count in enumerate(COUNTS)}
     closed = int(told[0]) == 1
-    return Flow(name, _word(closed, counts), closed, float(told[1]), **counts)
+    return Flow(name, state_of(closed, counts), closed, float(told[1]), **counts)
+
+
+def known(state: "State", name: str, queue: str) -> "Steps[Flow]":
+    flow = yield from look(state, name, queue)
+    if flow is None:
+        raise FlowUnknown(name, queue)
+    return flow
 
 
 def _key(state: "State", name: str, queue: str) -> str:
     return "%s:{%s}:flow:%s" % (state.prefix, queue, name)
-
-
-def _word(closed: bool, counts: Dict[str, int]) -> str:
-    if counts["open"] == 0 and counts["dead"] > 0:
-        return "blocked"
-    if not closed:
-        return "open"
-    if counts["open"] + counts["waiting"] > 0:
-        return "running"
-    return "ended" if counts["gone"] > 0 else "done"
 
 
 def wait(state: "State", name: str, queue: str, timeout: Optional[float]) -> "Steps[Flow]":
@@ -193,13 +190,11 @@ def wait(state: "State", name: str, queue: str, timeout: Optional[float]) -> "St
     away = Away(end)
     while True:
         try:
-            flow = yield from look(state, name, queue)
+            flow = yield from known(state, name, queue)
         except LOST as error:
             yield away.pause(error)
             continue
         away.answers()
-        if flow is None:
-            raise FlowUnknown(name, queue)
         if flow.state not in ("open", "running"):
             return flow
         if end is not None and time.monotonic() >= end:
@@ -208,8 +203,7 @@ def wait(state: "State", name: str, queue: str, timeout: Optional[float]) -> "St
 
 
 def close(state: "State", name: str, queue: str) -> "Steps[None]":
-    if (yield from look(state, name, queue)) is None:
-        raise FlowUnknown(name, queue)
+    yield from known(state, name, queue)
     yield from push_part(state, name, [], queue, True, [], [])
 
 
@@ -235,8 +229,7 @@ def _pairs(fields: Any) -> List[Tuple[str, str]]:
 def _act(state: "State", name: str, queue: str, states: str, script: Script, act: Any) -> "Steps[int]":
     """Acts on the jobs that are in one of these states, many in a call. One that is not found there,
     since it runs or has moved, is looked for by itself."""
-    if (yield from look(state, name, queue)) is None:
-        raise FlowUnknown(name, queue)
+    yield from known(state, name, queue)
     jobs: Dict[str, str] = {}  # the queue, or shard, of each
     cursor = b"0"
     while True:

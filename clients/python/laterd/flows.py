@@ -30,6 +30,16 @@ class Flow:
     skipped: int
 
 
+def state_of(closed: bool, counts: Dict[str, int]) -> str:
+    if counts["open"] == 0 and counts["dead"] > 0:
+        return "blocked"
+    if not closed:
+        return "open"
+    if counts["open"] + counts["waiting"] > 0:
+        return "running"
+    return "ended" if counts["gone"] > 0 else "done"
+
+
 # ---- jobs of a flow
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set, Tuple
 
 from .document import Prepared
-from .flows import Flow
+from .flows import Flow, state_of
 
 if TYPE_CHECKING:
     from .testing import Kept
@@ -13,6 +13,10 @@ LETTERS = {"waiting": "w", "ready": "o", "delayed": "o", "reserved": "o", "dead"
            "skipped": "s"}
 COUNTS = {"open": "o", "waiting": "w", "dead": "x", "done": "d", "gone": "g", "skipped": "s"}
 FATES = {"g": "was cancelled, purged, expired or trimmed", "s": "was not needed", "u": "does not exist"}
+
+
+def counts_of(letters: List[str]) -> Dict[str, int]:
+    return {"total": len(letters), **{name: letters.count(letter) for name, letter in COUNTS.items()}}
 
 
 @dataclass(eq=False)
@@ -39,26 +43,15 @@ class KeptFlow:
         return [LETTERS[one.state] for one in self.jobs.values() if starred in (None, one.id in self.stars)]
 
     def flow(self) -> Flow:
-        letters = self.letters()
-        counts = {name: letters.count(letter) for name, letter in COUNTS.items()}
-        if not counts["open"] and counts["dead"]:
-            state = "blocked"
-        elif not self.closed:
-            state = "open"
-        elif counts["open"] + counts["waiting"]:
-            state = "running"
-        else:
-            state = "ended" if counts["gone"] else "done"
-        return Flow(self.name, state, self.closed, self.made, total=len(letters), **counts)
+        counts = counts_of(self.letters())
+        return Flow(self.name, state_of(self.closed, counts), self.closed, self.made, **counts)
 
     def heard(self, kept: "Kept") -> Dict[str, Any]:
         """Returns what one that has waited gets: the members of its line."""
         after = kept.made.after
         if after == "*":
-            letters = self.letters(False)
-            counts = {name: letters.count(letter) for name, letter in COUNTS.items()}
             failed = [id for id, one in self.jobs.items() if LETTERS[one.state] in "xg" and id not in self.stars]
-            return {"flow": {"name": self.name, "total": len(letters), **counts, "failed": failed}}
+            return {"flow": {"name": self.name, **counts_of(self.letters(False)), "failed": failed}}
         return {"values": {step: self.steps[step].value for step in after.split(",") if step in self.steps}} if after else {}
 
     def settle(self, run: "Callable[[Kept], None]") -> bool:
