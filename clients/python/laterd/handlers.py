@@ -139,7 +139,6 @@ class Job:
         far = {"done": number_of(done), "total": number_of(total), "text": text_of(text)}
         self._answers.put({"id": self.id, "progress": far})
 
-
     def checkpoint(self, state: Any) -> None:
         """Leaves a checkpoint, any JSON up to 64 KiB: the next attempt finds the last one in `resumes`, whatever
         ends this one. Raises ValueError if it is no JSON, or longer."""
@@ -375,7 +374,9 @@ class Handlers:
 
     def _match(self, type: str) -> Optional[str]:
         """Finds the exact name, otherwise the longest prefix."""
-        names = (type, *(type[:end] + "*" for end in range(len(type), -1, -1)))
+        if type in self._functions:
+            return type
+        names = (type[:end] + "*" for end in range(len(type), -1, -1))
         return next((name for name in names if name in self._functions), None)
 
     def policy(self, type: str) -> Dict[str, Any]:
@@ -385,9 +386,6 @@ class Handlers:
 
     def find(self, type: str) -> Optional[Callable[[Job], Any]]:
         """Finds the function for a type."""
-        found = self._functions.get(type)
-        if found:
-            return found
         name = self._match(type)
         return self._functions[name] if name else None
 

@@ -143,10 +143,11 @@ class Kept:
 
 
 def _kept(job: NewJob, queue: str, made: Prepared) -> Kept:
-    return Kept(job, queue, made, _due(made.when.partition("!")[0]))
+    return Kept(job, queue, made, _due(made.when))
 
 
 def _due(when: str) -> str:
+    when = when.partition("!")[0]
     if when[:1] == "+":
         return "ready" if when == "+0" else "delayed"
     return "delayed" if float(when or 0) > time.time() else "ready"
@@ -185,9 +186,7 @@ class Fake(Blocking):
 
     def show(self, id: str, queue: str = "default") -> Optional[Found]:
         kept = self._find(id, queue)
-        if not kept:
-            return None
-        return kept.found()
+        return kept.found() if kept else None
 
     def wait(self, id: str, queue: str = "default", timeout: Optional[float] = None) -> Any:
         """It never waits: so call() is only for inline."""
@@ -441,7 +440,7 @@ class Fake(Blocking):
             pass
 
     def _wake(self, kept: Kept) -> None:
-        kept.state = _kept(kept.job, kept.queue, kept.made).state
+        kept.state = _due(kept.made.when)
         self._woken.append(kept)
 
     def _perform_woken(self) -> None:
@@ -567,4 +566,3 @@ class AsyncFake(Awaited):
     kick_flow = awaited_of_fake(Fake.kick_flow)
     cancel_flow = awaited_of_fake(Fake.cancel_flow)
     close_flow = awaited_of_fake(Fake.close_flow)
-
