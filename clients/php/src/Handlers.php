@@ -211,16 +211,6 @@ final class Handlers
         return $found;
     }
 
-    private function buries(string $name, \Throwable $e): bool
-    {
-        foreach ($this->bury[$name] as $kind) {
-            if ($e instanceof $kind) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /**
      * Performs one job after the other, until laterd closes standard input. By hand, `php app.php TYPE [PAYLOAD]`
      * performs one job; `php app.php --work [Q…] [OPTIONS of later work]` is a laterd for this program alone,
@@ -302,8 +292,9 @@ final class Handlers
 
     private function failedBy(string $name, Job $job, \Throwable $e): array
     {
-        $said = current(array_filter(array_keys(self::RESULTS), fn ($kind) => $e instanceof $kind));
-        $result = $said ? self::RESULTS[$said] : ($this->buries($name, $e) ? 'bury' : 'retry');
+        $is = fn ($kind) => $e instanceof $kind;
+        $said = current(array_filter(array_keys(self::RESULTS), $is));
+        $result = $said ? self::RESULTS[$said] : (array_filter($this->bury[$name], $is) ? 'bury' : 'retry');
         $in = $said ? $e->in ?? null : null;
         return ['result' => $result, 'error' => $said ? self::said($e) : self::text($e),
             ...self::in($result === 'retry' ? $in ?? $this->wait($name, $job, $e) : $in)];

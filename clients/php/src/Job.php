@@ -50,13 +50,13 @@ final class Job
         $this->document = $job['document'];
         $this->payload = $job['document']['payload'] ?? null;
         $this->context = $job['document']['context'] ?? [];
-        $this->end = hrtime(true) / 1e9 + ($job['time_left'] ?? 300);
+        $this->end = Away::now() + ($job['time_left'] ?? 300);
     }
 
     /** Returns the seconds until TimeIsUp. */
     public function timeLeft(): float
     {
-        return $this->end - hrtime(true) / 1e9;
+        return $this->end - Away::now();
     }
 
     /** Has the job been cancelled? A long job should ask now and then, and give up. */

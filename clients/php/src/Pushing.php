@@ -89,12 +89,11 @@ trait Pushing
      */
     public function waitMany(array $ids, string $queue = 'default', float $seconds = 60): array
     {
-        $most = 1000;
-        if (count($ids) < 1 || count($ids) > $most) {
-            throw new \InvalidArgumentException("ids: 1 to $most");
+        if (count($ids) < 1 || count($ids) > Bounds::WAITED_MAX) {
+            throw new \InvalidArgumentException('ids: 1 to ' . Bounds::WAITED_MAX);
         }
-        $end = hrtime(true) / 1e9 + $seconds;
-        return array_map(fn ($id) => $this->wait($id, $queue, max(0, $end - hrtime(true) / 1e9)), array_values($ids));
+        $end = Away::now() + $seconds;
+        return array_map(fn ($id) => $this->wait($id, $queue, max(0, $end - Away::now())), array_values($ids));
     }
 
     private function told(NewJob $job, Pushed $pushed): Pushed

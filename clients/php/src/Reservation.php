@@ -40,7 +40,7 @@ final class Reservation implements Settlement
     /** Returns the end of an error as scripts take it. They put the time before it. */
     private static function error(string $kind, string $text): string
     {
-        $members = ['kind' => $kind, 'text' => Lines::text($text, 1000), 'host' => gethostname()];
+        $members = ['kind' => $kind, 'text' => Lines::text($text, Lines::ERROR_MAX), 'host' => gethostname()];
         return substr(json_encode($members, JSON_INVALID_UTF8_SUBSTITUTE), 1);
     }
 }

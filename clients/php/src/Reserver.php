@@ -11,7 +11,6 @@ namespace Laterd;
 final class Reserver
 {
     private const BYTES_MAX = '262144';
-    private const MIGRATED = '500'; // per call
     private const TURN = 1.0;       // seconds
 
     public function __construct(private Client $later)
@@ -41,8 +40,8 @@ final class Reserver
     public function wait(string $queue, float $seconds): bool
     {
         $places = $this->later->places($queue);
-        $end = hrtime(true) / 1e9 + $seconds;
-        while (count($places) === 1 && ($left = $end - hrtime(true) / 1e9) > 0) {
+        $end = Away::now() + $seconds;
+        while (count($places) === 1 && ($left = $end - Away::now()) > 0) {
             // It waits in turns, since a connection's own time-out may be short.
             $turn = NewJob::decimal(max(0.01, min($left, self::TURN)));
             if ($this->later->ask($places[0], 'BLPOP', $this->later->key($places[0], 'wake'), $turn)) {
@@ -57,8 +56,8 @@ final class Reserver
     {
         foreach ($this->later->places($queue) as $place) {
             do {
-                $reply = $this->later->script('migrate', $place, [self::MIGRATED]);
-            } while ($reply[0] >= self::MIGRATED);
+                $reply = $this->later->script('migrate', $place, [Bounds::JOBS_MAX]);
+            } while ($reply[0] >= Bounds::JOBS_MAX);
             foreach (array_slice($reply, 4) as $token) {
                 $this->later->script('lapse', $place, ['0', ''], ['held' => "reserved:$token"]);
             }

@@ -16,7 +16,7 @@ final class Search
 
     /** @var array<string, KnownJob> */
     private array $found = [];
-    private int $left = 100000; // jobs that one search looks at
+    private int $left = Bounds::LOOKED_MAX;
 
     public function __construct(private Client $client, private Conditions $conditions)
     {
