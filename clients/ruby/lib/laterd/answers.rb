@@ -22,9 +22,7 @@ module Laterd
     class << self
       # Returns a text that laterd takes: UTF-8 without NUL, and cut to this many bytes.
       def text(said, most = TEXT_MAX)
-        said = said.to_s.dup
-        said.force_encoding("UTF-8") unless said.encoding == Encoding::UTF_8 || convert(said)
-        said.scrub("\ufffd").tr("\0", "\ufffd").byteslice(0, most).scrub("")
+        unicode(said.to_s).tr("\0", "\ufffd").byteslice(0, most).scrub("")
       end
 
       # Returns a number that JSON has: 0 if it is none.
@@ -76,15 +74,10 @@ module Laterd
 
       # Returns the value as JSON.
       def value(value)
-        bytes = generate(value)
+        bytes = JSON.generate(fit(value, 0), max_nesting: LEVELS_MAX)
         raise TooMuch, "it has #{bytes.bytesize} bytes of JSON, and at most #{VALUE_MAX} are kept" if bytes.bytesize > VALUE_MAX
 
         bytes
-      end
-
-      def generate(value)
-        made = fit(value, 0)
-        JSON.generate(made, max_nesting: LEVELS_MAX)
       end
 
       # Returns the value with its texts made fit. JSON would make a text of any object, and leave halves of

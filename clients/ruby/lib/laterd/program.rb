@@ -115,7 +115,6 @@ module Laterd
 
     def hear(line)
       return @mutex.synchronize { @jobs[line["id"]] }&.cancel if line["cancel"]
-
       return @mutex.synchronize { @jobs[line["id"]] }&.stop if line["stopping"]
 
       job = Job.new(line, @answers)

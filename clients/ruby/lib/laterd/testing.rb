@@ -171,8 +171,7 @@ module Laterd
       end
 
       def show(id, queue: "default")
-        kept = find(id, queue)
-        kept&.known
+        find(id, queue)&.known
       end
 
       # It never waits: so call is only for inline.
