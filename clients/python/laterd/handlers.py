@@ -46,6 +46,7 @@ PROGRESS_EVERY = 0.1  # seconds between two progress lines of a job
 _TYPES = re.compile(r"(?!\Z)[A-Za-z0-9_.:-]{0,128}\*?\Z")
 _decode = json.JSONDecoder().raw_decode  # a line begins with its object
 _quote: Callable[[str], str] = getattr(json.encoder, "encode_basestring_ascii")  # missing in the type stubs
+_BARE: ContextManager[Any] = contextlib.nullcontext(lambda value: None)  # around a job without hooks
 _current: "contextvars.ContextVar[Optional[Job]]" = contextvars.ContextVar("laterd_job", default=None)
 
 
@@ -432,14 +433,10 @@ class Handlers:
             return {"result": "bury", "error": "the program has no handler for type %s" % job.type}
         token = _current.set(job)
         try:
-            if self._hooked:
-                with self._around(job) as after:
-                    value = _awaited(function(job))
-                    job.check_end(value)
-                    after(value)
-            else:
+            with self._around(job) if self._hooked else _BARE as after:
                 value = _awaited(function(job))
                 job.check_end(value)
+                after(value)
         except BaseException as error:  # sys.exit() too ends only its job
             return self.answer_of(job, error)
         finally:
@@ -450,14 +447,10 @@ class Handlers:
         """The same for a coroutine function."""
         _current.set(job)
         try:
-            if self._hooked:
-                with self._around(job) as after:
-                    value = await function(job)
-                    job.check_end(value)
-                    after(value)
-            else:
+            with self._around(job) if self._hooked else _BARE as after:
                 value = await function(job)
                 job.check_end(value)
+                after(value)
         except BaseException as error:
             return self.answer_of(job, error)
         return done(value)
