@@ -38,6 +38,14 @@ def run(base, verb, *words, text=b""):
     return lines
 
 
+def tried(base, *words):
+    """later, which may say by its status that it has done nothing."""
+    done = subprocess.run([*base, *words], capture_output=True)
+    if done.returncode in (64, 69):
+        raise Failed(STATUS[done.returncode], done.stderr.decode(errors="replace"))
+    return done
+
+
 def unique_id(type, payload, unique):
     """In C there is no such option: who wants the id makes it as doc/protocol.md says."""
     if unique is not True:
@@ -172,21 +180,15 @@ def show(base, job, queue):
 
 
 def wait(base, job, queue, timeout):
-    done = subprocess.run(base + ["wait", "--json", "-q", queue, "--timeout=%s" % timeout, "--", job],
-                          capture_output=True)
-    told = json.loads(done.stdout) if done.stdout else {"state": ""}
-    kinds = {"dead": "failed", "gone": "unknown", "waiting": "timeout",
-             "": STATUS.get(done.returncode, "other")}
+    told, = wait_many(base, [job], queue, timeout)["results"]
+    kinds = {"dead": "failed", "gone": "unknown", "waiting": "timeout"}
     if told["state"] in kinds:
-        raise Failed(kinds[told["state"]], done.stderr.decode(errors="replace"))
+        raise Failed(kinds[told["state"]], str(told))
     return {"value": told["value"]}
 
 
 def wait_many(base, ids, queue, timeout):
-    done = subprocess.run(base + ["wait", "--json", "-q", queue, "--timeout=%s" % timeout, "--", *ids],
-                          capture_output=True)
-    if done.returncode in (64, 69):
-        raise Failed(STATUS[done.returncode], done.stderr.decode(errors="replace"))
+    done = tried(base, "wait", "--json", "-q", queue, "--timeout=%s" % timeout, "--", *ids)
     told = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
     return {"results": [told[id] for id in ids]}
 
@@ -195,18 +197,13 @@ def reschedule(base, call):
     words = ["--%s=%s" % (name, call[name]) for name in ("in", "at", "priority") if name in call]
     if not words:
         raise Failed("refused", "that would be the editor")
-    done = subprocess.run(base + ["edit", "--json", "-q", call["queue"], *words, "--", call["reschedule"]], capture_output=True)
-    if done.returncode == 64:
-        raise Failed("refused", done.stderr.decode(errors="replace"))
+    done = tried(base, "edit", "--json", "-q", call["queue"], *words, "--", call["reschedule"])
     return {"state": json.loads(done.stdout)["state"] if done.returncode == 0 else None}
 
 
 def forget(base, call):
-    words = ["wait", "-q", call["queue"], "--timeout=0", "--forget", "--", call["forget"]]
-    status = subprocess.run(base + words, capture_output=True).returncode
-    if status == 64:
-        raise Failed("refused", "")
-    return {"changed": status in (0, 65)}
+    done = tried(base, "wait", "-q", call["queue"], "--timeout=0", "--forget", "--", call["forget"])
+    return {"changed": done.returncode in (0, 65)}
 
 
 def cron_set(base, call):
@@ -221,9 +218,7 @@ def cron_set(base, call):
 
 
 def cron_delete(base, call):
-    done = subprocess.run(base + ["cron", "delete", "-q", call["queue"], "--", call["cron_delete"]], capture_output=True)
-    if done.returncode == 64:
-        raise Failed("refused", done.stderr.decode(errors="replace"))
+    done = tried(base, "cron", "delete", "-q", call["queue"], "--", call["cron_delete"])
     return {"changed": done.returncode == 0}
 
 
