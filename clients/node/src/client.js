@@ -12,7 +12,7 @@ const { JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol } = require("./e
 const { Page } = require("./events.js");
 const { Flows } = require("./flow.js");
 const { Plan } = require("./plan.js");
-const { bounded, pushedOf, strange } = require("./pushed.js");
+const { bounded, groupBy, pushedOf, strange } = require("./pushed.js");
 const { Pushing } = require("./pushing.js");
 const { adapt, isReply } = require("./redis.js");
 const {
@@ -59,6 +59,7 @@ class Laterd extends Pushing {
     #calls = ""; // see #newNumber()
     #callsLeft = 0;
     #callsUntil = 0;
+    #link;
     #flows;
 
     static {
@@ -69,8 +70,8 @@ class Laterd extends Pushing {
         super();
         this.#redis = adapt(client);
         this.#prefix = prefix;
-        this.#flows = new Flows({
-            prefix,
+        this.#link = { // what flows, searches and events need of it
+            prefix, found: foundOf,
             greet: () => this.#greet(),
             announce: (place) => this.#announce(place),
             call: (call) => this.#call(call),
@@ -81,7 +82,8 @@ class Laterd extends Pushing {
             plan: (queue) => this.#plan(queue),
             learn: (queue) => this.#learn(queue),
             byPlan: (queue, once) => this.#byPlan(queue, once),
-        });
+        };
+        this.#flows = new Flows(this.#link);
     }
 
     async push(type, payload, { queue = "default", ...options } = {}) {
@@ -147,9 +149,8 @@ class Laterd extends Pushing {
     }
 
     async show(id, { queue }) {
-        await this.#greet();
-        await this.#learn(queue);
-        for (const place of this.#plan(queue).route(queue, id).reverse()) {
+        const plan = await this.#learn(queue);
+        for (const place of plan.route(queue, id).reverse()) {
             const reply = await this.#call(SHOW.call(this.#prefix, place, [id]));
             if (reply[0]) return foundOf(id, place, reply);
         }
@@ -157,10 +158,8 @@ class Laterd extends Pushing {
     }
 
     async size({ queue }) {
-        await this.#greet();
-        await this.#learn(queue);
-        const parts = [];
-        for (const place of this.#plan(queue).places(queue)) {
+        const plan = await this.#learn(queue), parts = [];
+        for (const place of plan.places(queue)) {
             parts.push(await this.#call(SIZE.call(this.#prefix, place, [])));
         }
         const sum = (i) => parts.reduce((total, part) => total + Number(part[i]), 0);
@@ -208,8 +207,8 @@ class Laterd extends Pushing {
     async #setPause(queue, script, words) {
         await this.#greet();
         let changed = Number(await this.#call(script.call(this.#prefix, queue, words)));
-        await this.#learn(queue);
-        for (const place of this.#plan(queue).places(queue).slice(1)) {
+        const plan = await this.#learn(queue);
+        for (const place of plan.places(queue).slice(1)) {
             changed |= Number(await this.#call(script.call(this.#prefix, place, words)));
         }
         return changed > 0;
@@ -243,21 +242,13 @@ class Laterd extends Pushing {
     }
 
     async search({ queue, ...conditions }) {
-        const what = new Search(conditions);
-        await this.#greet();
-        await this.#learn(queue);
-        return search({
-            prefix: this.#prefix, found: foundOf,
-            do: (key, words) => this.#do(key, words),
-            call: (call) => this.#call(call),
-        }, this.#plan(queue).places(queue), what);
+        const what = new Search(conditions), plan = await this.#learn(queue);
+        return search(this.#link, plan.places(queue), what);
     }
 
     async events(options) {
-        const page = new Page(options);
-        await this.#greet();
-        await this.#learn(page.queue);
-        return page.read({ do: (key, words) => this.#do(key, words) }, this.#prefix, this.#plan(page.queue).places(page.queue));
+        const page = new Page(options), plan = await this.#learn(page.queue);
+        return page.read(this.#link, plan.places(page.queue));
     }
 
     async flow(name, jobs = [], { queue, open }) {
@@ -287,9 +278,8 @@ class Laterd extends Pushing {
 
     /** Returns what act() says at the first place that has the job, or null. */
     async #act(id, queue, act) {
-        await this.#greet();
-        await this.#learn(queue);
-        for (const place of this.#plan(queue).route(queue, id)) {
+        const plan = await this.#learn(queue);
+        for (const place of plan.route(queue, id)) {
             const state = await act(place);
             if (state) return state;
         }
@@ -329,9 +319,8 @@ class Laterd extends Pushing {
      * was there while the job is not over belongs to an earlier job of that id.
      */
     async #lookForResult(id, queue) {
-        await this.#greet();
-        await this.#learn(queue);
-        for (const place of this.#plan(queue).route(queue, id).reverse()) {
+        const plan = await this.#learn(queue);
+        for (const place of plan.route(queue, id).reverse()) {
             const key = `${this.#prefix}:{${place}}:result:${id}`;
             let element = await this.#do(key, ["LINDEX", key, "0"]);
             const reply = await this.#call(SHOW.call(this.#prefix, place, [id]));
@@ -376,9 +365,13 @@ class Laterd extends Pushing {
         return this.#plans.get(queue) ?? WHOLE;
     }
 
+    /** Returns the plan as Redis has it, which #plan() knows from then on. */
     async #learn(queue) {
+        await this.#greet();
         const key = `${this.#prefix}:{${queue}}:shards`;
-        this.#plans.set(queue, new Plan(await this.#do(key, ["GET", key])));
+        const plan = new Plan(await this.#do(key, ["GET", key]));
+        this.#plans.set(queue, plan);
+        return plan;
     }
 
     // ---- many jobs
@@ -416,12 +409,7 @@ class Laterd extends Pushing {
         const plan = this.#plan(queue);
         let waiting = items.map((item) => ({ item, route: plan.route(queue, item.id) }));
         while (waiting.length) {
-            const groups = new Map();
-            for (const one of waiting) {
-                const key = `${one.route[0]} ${one.route.length === 1} ${one.item.mode}`;
-                if (!groups.has(key)) groups.set(key, []);
-                groups.get(key).push(one);
-            }
+            const groups = groupBy(waiting, ({ item, route }) => `${route[0]} ${route.length === 1} ${item.mode}`);
             waiting = [];
             for (const group of groups.values()) {
                 const [place, ...rest] = group[0].route;

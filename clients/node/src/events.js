@@ -36,10 +36,10 @@ class Page {
         }
     }
 
-    /** Waits for the first ones, if there are none. link: `do(key, words)`; places() gives what is to be asked. */
-    async read(link, prefix, places) {
+    /** Waits for the first ones, if there are none. link: `prefix` and `do(key, words)`. */
+    async read(link, places) {
         for (;;) {
-            for (const place of places) await this.#readFrom(link, `${prefix}:{${place}}:events`, place, places.length);
+            for (const place of places) await this.#readFrom(link, `${link.prefix}:{${place}}:events`, place, places.length);
             const left = this.until - performance.now();
             if (this.#ends.length || this.fromNow || left <= 0) return this.told();
             await pause(Math.min(1000 * LOOK, left));

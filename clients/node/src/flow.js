@@ -6,7 +6,7 @@ const { setTimeout: pause } = require("node:timers/promises");
 const { FLOW_MAX, PART_MAX } = require("./bounds.js");
 const { checkLabel, prepare } = require("./document.js");
 const { FlowClosed, FlowUnknown, LaterdError, QueueFull, Refused, TimeoutError } = require("./errors.js");
-const { bounded, pushedOf, strange } = require("./pushed.js");
+const { bounded, groupBy, pushedOf, strange } = require("./pushed.js");
 const { CANCEL, FLOW_JOIN, FLOW_PARK, FLOW_PUSH, KICK } = require("./script.js");
 
 const KEPT = ""; // how long a flow is kept after its end is for its queue to say
@@ -85,16 +85,6 @@ function partsOf(items, placeOf) {
         }
     }
     return parts;
-}
-
-function groupBy(items, keyOf) {
-    const groups = new Map();
-    for (const item of items) {
-        const key = keyOf(item);
-        if (!groups.has(key)) groups.set(key, []);
-        groups.get(key).push(item);
-    }
-    return groups;
 }
 
 /** Returns the answers to the jobs of a call. */

@@ -6,6 +6,17 @@ const { WrongProtocol } = require("./errors.js");
 const BYTES_MAX = 1 << 20; // per call
 const RESULTS = { PUSHED: "pushed", REPLACED: "replaced", AGAIN: "again", EXISTS: "exists" };
 
+/** Returns lists of the items, by their keys. */
+function groupBy(items, keyOf) {
+    const groups = new Map();
+    for (const item of items) {
+        const key = keyOf(item);
+        if (!groups.has(key)) groups.set(key, []);
+        groups.get(key).push(item);
+    }
+    return groups;
+}
+
 /** Splits jobs into calls of so many, and of bounded size. */
 function* bounded(items, most) {
     let part = [];
@@ -38,4 +49,4 @@ function pushedOf(id, answer) {
     return { id, result: RESULTS[word], state };
 }
 
-module.exports = { bounded, strange, pushedOf };
+module.exports = { groupBy, bounded, strange, pushedOf };
