@@ -3,7 +3,6 @@ from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 from .asked import Search
 from .bounds import LOOKED_MAX
-from .document import check_queue
 from .script import PEEK
 from .told import Found, found_of, text_of
 
@@ -22,10 +21,8 @@ class Walk:
         self._left = LOOKED_MAX
 
     def run(self, queue: str) -> "Steps[List[Found]]":
-        check_queue(queue)
-        yield from self._state.greet()
-        yield from self._state.learn(queue)
-        for place in self._state.plans[queue].places(queue):
+        plan = yield from self._state.learn(queue)
+        for place in plan.places(queue):
             for name in self._what.states:
                 for key, token in (yield from self._sets(place, name)):
                     yield from self._look_through(place, name, key, token)

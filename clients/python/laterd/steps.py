@@ -165,9 +165,13 @@ class State:
         raise Moving("queue %s: its shards are being changed, or Redis has lost their number; "
                      "a laterd that serves the queue will mend that" % queue)
 
-    def learn(self, queue: str) -> Steps[None]:
-        plan = yield ["GET", "%s:{%s}:shards" % (self.prefix, queue)]
-        self.plans[queue] = Plan.parse(text_of(plan)) if plan else Plan()
+    def learn(self, queue: str) -> Steps[Plan]:
+        """Returns the plan as Redis has it, which is known from then on."""
+        check_queue(queue)
+        yield from self.greet()
+        text = yield ["GET", "%s:{%s}:shards" % (self.prefix, queue)]
+        plan = self.plans[queue] = Plan.parse(text_of(text)) if text else Plan()
+        return plan
 
     def push_by_plan(self, items: List[Prepared], queue: str,
                      results: List[Optional[Pushed]]) -> Steps[None]:
@@ -202,21 +206,16 @@ class State:
     # ---- looking
 
     def show(self, job_id: str, queue: str) -> Steps[Optional[Found]]:
-        check_queue(queue)
-        yield from self.greet()
-        yield from self.learn(queue)
-        for place in reversed(self.plans[queue].route(queue, job_id)):
+        plan = yield from self.learn(queue)
+        for place in reversed(plan.route(queue, job_id)):
             reply = yield SHOW.call(self.prefix, place, [job_id])
             if text_of(reply[0]):
                 return found_of(job_id, place, reply)
         return None
 
     def size(self, queue: str) -> Steps[Size]:
-        check_queue(queue)
-        yield from self.greet()
-        yield from self.learn(queue)
-        parts = []
-        for place in self.plans[queue].places(queue):
+        plan, parts = (yield from self.learn(queue)), []
+        for place in plan.places(queue):
             parts.append((yield SIZE.call(self.prefix, place, [])))
         ages = [float(part[5]) for part in parts if part[5]]
         ready, delayed, reserved, dead = (sum(int(part[i]) for part in parts) for i in range(4))
@@ -225,7 +224,6 @@ class State:
 
     def events(self, page: Page, timeout: float) -> Steps[Events]:
         """Waits for the first ones, if there are none."""
-        yield from self.greet()
         yield from self.learn(page.queue)
         end = time.monotonic() + timeout
         while True:
@@ -255,10 +253,8 @@ class State:
 
     def act(self, job_id: str, queue: str, at: "Callable[[str], Steps[str]]") -> Steps[Optional[str]]:
         """Returns what is said at the first place that has the job, or None."""
-        check_queue(queue)
-        yield from self.greet()
-        yield from self.learn(queue)
-        for place in self.plans[queue].route(queue, job_id):
+        plan = yield from self.learn(queue)
+        for place in plan.route(queue, job_id):
             state = yield from at(place)
             if state:
                 return state
@@ -321,8 +317,8 @@ class State:
         check_queue(queue)
         yield from self.greet()
         changed = int((yield script.call(self.prefix, queue, words)))
-        yield from self.learn(queue)
-        for place in self.plans[queue].places(queue)[1:]:
+        plan = yield from self.learn(queue)
+        for place in plan.places(queue)[1:]:
             changed |= int((yield script.call(self.prefix, place, words)))
         return bool(changed)
 
@@ -346,13 +342,11 @@ class State:
     def wait(self, job_id: str, queue: str, timeout: Optional[float], block: float) -> Steps[Any]:
         """Returns its result. The element that holds it stays for others (doc/protocol.md,
         "Results")."""
-        check_queue(queue)
         end = None if timeout is None else time.monotonic() + timeout
         away = Away(end)
         behind = True  # what comes may be of an earlier job
         while True:
             try:
-                yield from self.greet()
                 key, element, followed = yield from self.look_for_result(job_id, queue)
                 away.answers()
                 behind = behind and followed
@@ -372,8 +366,8 @@ class State:
         """Returns the key under which the result comes, the result if it is there, and whether
         the job runs and another of its id follows it. The element is read before the state: an
         element that was there while the job is not over belongs to an earlier job of that id."""
-        yield from self.learn(queue)
-        for place in reversed(self.plans[queue].route(queue, job_id)):
+        plan = yield from self.learn(queue)
+        for place in reversed(plan.route(queue, job_id)):
             key = "%s:{%s}:result:%s" % (self.prefix, place, job_id)
             element = yield ["LINDEX", key, 0]
             reply = yield SHOW.call(self.prefix, place, [job_id])
