@@ -82,7 +82,6 @@ module Laterd
 
     # Returns what Redis knows of a job, or nil if the job has ended or never existed.
     def show(id, queue: "default")
-      NewJob.demand_label("queue", queue)
       read_plan(queue).route(queue, id).each do |place|
         state, _, record, document = script("show", place, [id])
         return known(id, state, utf8(record), utf8(document)) unless state == ""
@@ -92,7 +91,6 @@ module Laterd
 
     # Counts the jobs of a queue, in all its shards.
     def size(queue: "default")
-      NewJob.demand_label("queue", queue)
       parts = read_plan(queue).places(queue).map { |place| script("size", place, []) }
       sums = parts.map { |part| part.first(5).map(&:to_i) }.transpose.map(&:sum)
       ages = parts.map { |part| part[5] }.reject(&:empty?).map(&:to_f)
@@ -171,7 +169,6 @@ module Laterd
     # type: one that ends in * is a prefix. text: somewhere in the document. Jobs that are done and kept are
     # found only by their state. It looks at 100,000 jobs at most; `later search` looks at all.
     def search(queue: "default", **conditions)
-      NewJob.demand_label("queue", queue)
       conditions = Asked::Conditions.new(**conditions)
       places = read_plan(queue).places(queue)
       Search.new(@redis, @prefix, method(:script), conditions) { |*told| known(*told) }.run(places)
@@ -189,7 +186,6 @@ module Laterd
     # the job is dead. JobUnknown, at once: there is no such job and no result. TimeoutError: the
     # job has not ended. It waits on a connection of its own, so other threads can go on.
     def wait(id, queue: "default", timeout: nil)
-      NewJob.demand_label("queue", queue)
       ends = timeout && now + timeout
       away = Away.new(ends)
       own = nil
@@ -322,7 +318,6 @@ module Laterd
 
     # Returns what the block says at the first place that has the job, or nil.
     def act(id, queue)
-      NewJob.demand_label("queue", queue)
       read_plan(queue).route(queue, id).each do |place|
         state = yield place
         return state unless state.empty?
@@ -452,6 +447,7 @@ module Laterd
     end
 
     def read_plan(queue)
+      NewJob.demand_label("queue", queue)
       check_protocol
       @plans[queue] = Plan.new(@redis.get("#{@prefix}:{#{queue}}:shards"))
     end
