@@ -34,7 +34,7 @@ void ahead_await(struct later_client *client)
 {
     struct later_error ignored;
 
-    (void)later_call_drain(client, 0, &ignored);
+    (void)later_call_drain(client, &ignored);
 }
 
 struct later_reply *ahead_take(struct ahead *ahead, const struct later_command *cmd)

@@ -133,7 +133,7 @@ struct later_reply *cli_call_once(struct cli *cli, struct later_command *cmd,
 int cli_drain(struct cli *cli, int ok, struct later_error *err)
 {
     if (ok == 0)
-        return later_call_drain(cli->client, 0, err);
+        return later_call_drain(cli->client, err);
     if (cli->client)
         later_call_abort(cli->client);
     return -1;
@@ -187,7 +187,7 @@ struct later_reply *cli_call_node(struct cli *cli, size_t node, struct later_com
         return NULL;
     }
     later_redis_flush(redis);
-    if (later_call_drain(cli->client, 0, err) == 0)
+    if (later_call_drain(cli->client, err) == 0)
         return taken.reply;
     later_reply_free(taken.reply);
     return NULL;

@@ -118,7 +118,7 @@ struct config *where_config(const struct where_given *given, struct later_error 
 {
     const char *file = daemon_file(given);
 
-    return file ? config_load(file, err) : config_load_alone(NULL, err);
+    return file ? config_load(file, err) : config_defaults(err);
 }
 
 struct config *where_state(const struct where_given *given, struct later_error *err)

@@ -144,7 +144,7 @@ static void run_server(const char *conf, pid_t parent, int output)
     _exit(127);
 }
 
-static bool in_path(const char *program)
+static bool has_redis(void)
 {
     const char *path = getenv("PATH");
     char candidate[512];
@@ -152,7 +152,7 @@ static bool in_path(const char *program)
     for (path = path ? path : "/usr/bin:/bin"; *path;) {
         size_t len = strcspn(path, ":");
 
-        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)len, path, program);
+        snprintf(candidate, sizeof candidate, "%.*s/redis-server", (int)len, path);
         if (access(candidate, X_OK) == 0)
             return true;
         path += len + (path[len] == ':');
@@ -197,7 +197,7 @@ pid_t embedded_start(const struct config *config, int *output, struct later_erro
         return later_fail(err, LATER_E_CONFIG,
                           "state_dir: %s is too long for a unix socket in it; at most 95 bytes",
                           config->state_dir);
-    if (!in_path("redis-server"))
+    if (!has_redis())
         return later_fail(err, LATER_E_CONFIG,
                           "redis.url: embedded needs redis-server in PATH; "
                           "install it (apt-get install redis-server)");

@@ -16,9 +16,9 @@ void notify_ready(void)
     sd_notify(0, "READY=1\nSTATUS=");
 }
 
-void notify_waiting(const char *what)
+void notify_waiting(void)
 {
-    sd_notifyf(0, "STATUS=%s\nEXTEND_TIMEOUT_USEC=30000000", what);
+    sd_notify(0, "STATUS=waiting for Redis\nEXTEND_TIMEOUT_USEC=30000000");
 }
 
 void notify_reloading(void)

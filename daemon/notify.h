@@ -6,7 +6,7 @@
 void notify_ready(void);
 /* We are not ready yet, but not stuck either, so systemd should not give up. Called every second or
  * so. */
-void notify_waiting(const char *what);
+void notify_waiting(void);
 void notify_reloading(void);
 void notify_stopping(void);
 void notify_alive(void); /* the watchdog */

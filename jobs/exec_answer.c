@@ -179,9 +179,9 @@ uint32_t exec_answer_bury(struct later_job *job, const char *why, const char *li
     return LATER_BURY;
 }
 
-static double exec_answer_number_of(const struct line *line, enum exec_member which)
+static double exec_answer_in(const struct line *line)
 {
-    json_t *json = exec_members_json(&line->members, which);
+    json_t *json = exec_members_json(&line->members, EXEC_IN);
     double number = json_is_number(json) ? json_number_value(json) : -1;
 
     json_decref(json);
@@ -269,7 +269,7 @@ static uint32_t exec_answer_take_word(struct later_job *job, const struct line *
         exec_answer_take_value(job, line);
     else
         exec_answer_take_error(job, line, results[i].reason);
-    in = exec_answer_number_of(line, EXEC_IN);
+    in = exec_answer_in(line);
     if (in >= 0 && results[i].wait)
         later_job_retry_in(job, fmin(in, 315360000));
     return results[i].result;

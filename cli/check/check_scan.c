@@ -123,7 +123,7 @@ static int check_scan_ask_documents(struct walk *walk)
         if (later_call_add(walk->cli->client, &cmd, take_exists, walk, walk->err) < 0)
             return -1;
     }
-    return later_call_drain(walk->cli->client, 0, walk->err);
+    return later_call_drain(walk->cli->client, walk->err);
 }
 
 static void take_scores(void *arg, struct later_answer *answer)

@@ -111,7 +111,7 @@ void pace_end(struct pace *pace)
 {
     struct later_error err;
 
-    later_call_drain(pace->cli->client, 0,
+    later_call_drain(pace->cli->client,
                      &err); /* later, pace->worked could no longer take the answer */
     nap(pace, 0); /* a signal that came just now must not end us after the mask is restored */
     pace_pause(pace);
@@ -130,7 +130,7 @@ static double worked_since(struct pace *pace)
     double worked, in_pause;
 
     ask_worked(pace, &worked);
-    later_call_drain(pace->cli->client, 0, &err);
+    later_call_drain(pace->cli->client, &err);
     if (pace->worked < 0 || worked < pace->worked)
         return -1;
     in_pause = pace->rested < 0 ? 0 : fmin(fmax(pace->worked - pace->rested, 0), OURS);

@@ -68,7 +68,7 @@ static int bury_for(struct cli *cli, bool many, const char *error, struct later_
         return many_run(cli, &verb, err);
     status = each_run(cli, &bury_each, error, err);
     if (status >= 0) /* only the announcement of the queue can fail now */
-        (void)later_call_drain(cli->client, 0, &ignored);
+        (void)later_call_drain(cli->client, &ignored);
     return status;
 }
 

@@ -136,7 +136,7 @@ static int find_ask_some(struct search *search, struct question *questions, size
         questions[i] = (struct question){ search, search->finder->list.names[from + i] };
         ok = find_ask(&questions[i], err);
     }
-    if (later_call_drain(client, 0, ok == 0 ? err : &ignored) < 0)
+    if (later_call_drain(client, ok == 0 ? err : &ignored) < 0)
         return -1;
     if (ok == 0 && search->err.code != LATER_OK) {
         *err = search->err;

@@ -36,7 +36,7 @@ static int new_choose(const struct cli *cli, const struct skeleton *skeleton, ch
     if (*lang && !strchr(lang, '/') && strcmp(lang, "common") != 0 && *lang != '.' &&
         skeleton_has(skeleton, template))
         return 0;
-    skeleton_list(skeleton, "handler", list, sizeof list);
+    skeleton_list(skeleton, list, sizeof list);
     if (!*list)
         return later_fail(err, LATER_E_SYSTEM, "no templates in %s/templates", skeleton->data);
     return later_fail(err, LATER_E_USAGE, "no language %.40s; there are %s", lang, list);

@@ -77,12 +77,13 @@ bool skeleton_has(const struct skeleton *skeleton, const char *template)
     return folder_of(skeleton, template, path) && access(path, R_OK) == 0;
 }
 
-void skeleton_list(const struct skeleton *skeleton, const char *folder, char *text, size_t n)
+void skeleton_list(const struct skeleton *skeleton, char *text, size_t n)
 {
     struct dirent **entries;
     char path[PATH_MAX];
     size_t len = 0;
-    int count = folder_of(skeleton, folder, path) ? scandir(path, &entries, NULL, alphasort) : -1;
+    int count =
+        folder_of(skeleton, "handler", path) ? scandir(path, &entries, NULL, alphasort) : -1;
 
     text[0] = '\0';
     for (int i = 0; i < count; i++) {

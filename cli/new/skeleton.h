@@ -30,9 +30,9 @@ struct skeleton {
 void skeleton_look(struct skeleton *skeleton, const char *name);
 
 /* skeleton_has(): is there a template of this name, as "handler/python"? skeleton_list(): the names
- * of all templates in a folder, for people: "c, go, node". */
+ * of all templates of handlers, for people: "c, go, node". */
 bool skeleton_has(const struct skeleton *skeleton, const char *template);
-void skeleton_list(const struct skeleton *skeleton, const char *folder, char *text, size_t n);
+void skeleton_list(const struct skeleton *skeleton, char *text, size_t n);
 
 /* Finds a program in $PATH, and writes its absolute path into `path` (PATH_MAX bytes). */
 bool skeleton_find_program(const char *name, char *path);

@@ -203,14 +203,14 @@ void table_age(struct table *table, enum colour colour, double seconds)
     table_text(table, colour, text);
 }
 
-void table_size(struct table *table, enum colour colour, uint64_t bytes)
+void table_size(struct table *table, uint64_t bytes)
 {
     char text[48];
 
     if (table->aligned)
-        table_text(table, colour, text_put_bytes(text, sizeof text, bytes));
+        table_text(table, PLAIN, text_put_bytes(text, sizeof text, bytes));
     else
-        table_number(table, colour, bytes);
+        table_number(table, PLAIN, bytes);
 }
 
 void table_known_age(struct table *table, enum colour colour, double seconds)

@@ -44,7 +44,7 @@ void table_print(struct table *table, enum colour colour, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 void table_number(struct table *table, enum colour colour, uint64_t number);
 void table_age(struct table *table, enum colour colour, double seconds);
-void table_size(struct table *table, enum colour colour, uint64_t bytes);
+void table_size(struct table *table, uint64_t bytes);
 void table_known_age(struct table *table, enum colour colour, double seconds);
 void table_none(struct table *table);
 

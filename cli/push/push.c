@@ -177,7 +177,7 @@ static int push_push(struct cli *cli, const struct making *making, struct later_
     if (making->wait >= 0)
         return wait_for(cli, making, &pushed, err);
     /* Only the announcement can fail; the job is pushed. */
-    (void)later_call_drain(cli->client, 0, &ignored);
+    (void)later_call_drain(cli->client, &ignored);
     return LATER_OK;
 }
 

@@ -214,7 +214,7 @@ static int file_all(struct filing *filing, struct later_error *err)
     ok = push_lines(filing, err);
     later_bulk_free(filing->bulk);
     if (ok == 0)
-        (void)later_call_drain(filing->cli->client, 0, &ignored); /* only announcements can fail */
+        (void)later_call_drain(filing->cli->client, &ignored); /* only announcements can fail */
     progress_hide(&filing->progress);
     print_sum(filing);
     if (ok == 0)

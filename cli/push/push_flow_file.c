@@ -255,7 +255,7 @@ int push_flow_file(struct cli *cli, const char *name, const char *path, struct l
     if (ok == 0)
         ok = flow_file_open(&file, path, err);
     if (ok == 0)
-        (void)later_call_drain(cli->client, 0, &ignored); /* only announcements can fail */
+        (void)later_call_drain(cli->client, &ignored); /* only announcements can fail */
     if (ok == 0 && (cli->err_terminal || file.known))
         cli_say(cli, "flow %s: %" PRIu64 " pushed, %" PRIu64 " existed", name, file.pushed,
                 file.known);

@@ -76,7 +76,7 @@ static int push_then_push(struct cli *cli, const char *flow, const struct link *
     if (cli->err_terminal || known)
         cli_say(cli, "flow %s: %zu pushed, %zu existed", flow, count - known, known);
     served_warn(cli, "pushed to", cli_queue(cli));
-    (void)later_call_drain(cli->client, 0, &why); /* only the announcement can fail */
+    (void)later_call_drain(cli->client, &why); /* only the announcement can fail */
     return LATER_OK;
 }
 

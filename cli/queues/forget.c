@@ -94,7 +94,7 @@ static int forget_part(struct cli *cli, const struct later_keys *keys, struct la
     if (left == 0)
         return listed;
     later_call_announce(cli->client, keys);
-    (void)later_call_drain(cli->client, 0, err); /* no call follows that would take it along */
+    (void)later_call_drain(cli->client, err); /* no call follows that would take it along */
     return left > 0 ? refuse_full(keys->queue, (uint64_t)left, err) : refuse_news(keys->queue, err);
 }
 

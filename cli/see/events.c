@@ -250,7 +250,7 @@ static int events_ask_all(struct following *all, bool last, struct later_error *
             later_events_ask(&cmd, &part->keys, part->last, ENTRIES);
         ok = later_call_add(client, &cmd, last ? events_take_last : events_take, part, err);
     }
-    came = later_call_drain(client, 0, ok == 0 ? err : &why);
+    came = later_call_drain(client, ok == 0 ? err : &why);
     why = all->err;
     all->err.code = LATER_OK; /* for the next round */
     if (ok == 0 && came == 0 && why.code != LATER_OK) {

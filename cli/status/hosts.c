@@ -117,7 +117,7 @@ static void add_load(struct table *table, const json_t *host)
 
     add_busy(table, host);
     if (memory)
-        table_size(table, PLAIN, memory);
+        table_size(table, memory);
     else
         table_none(table);
     table_number(table, crashes ? YELLOW : PLAIN, crashes);

@@ -152,7 +152,7 @@ static void server_add_number(struct table *table, enum later_server_kind kind, 
 
     switch (kind) {
     case LATER_SERVER_BYTES:
-        table_size(table, PLAIN, (uint64_t)number);
+        table_size(table, (uint64_t)number);
         break;
     case LATER_SERVER_SECONDS:
         table_age(table, PLAIN, number);

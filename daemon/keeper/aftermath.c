@@ -270,12 +270,12 @@ static void aftermath_settle(struct remains *remains, struct slot *slot, bool ot
     outbox_add(remains->aftermath->outbox, slots, slot);
 }
 
-static size_t aftermath_count(struct slots *slots, enum slot_state state)
+static size_t aftermath_running(struct slots *slots)
 {
     size_t found = 0;
 
     for (uint32_t i = 0; i < slots->capacity; i++)
-        found += slot_state(&slots->page->slots[i]) == state;
+        found += slot_state(&slots->page->slots[i]) == SLOT_RUNNING;
     return found;
 }
 
@@ -283,7 +283,7 @@ void aftermath_take(struct aftermath *aftermath, struct slots *slots, enum later
                     const char *text, uint32_t crash_max)
 {
     struct remains *remains = calloc(1, sizeof *remains);
-    bool others = aftermath_count(slots, SLOT_RUNNING) > 1;
+    bool others = aftermath_running(slots) > 1;
 
     if (!remains || !(remains->timer = timer_new(aftermath->base, aftermath_on_timer, remains))) {
         log_line(LOG_ERROR, "no memory to settle %s: its leases will lapse", slots->path);

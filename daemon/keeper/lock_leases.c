@@ -59,7 +59,7 @@ bool lock_lease_free_command(const struct lock_lease *lease, const char *prefix,
     if (copy.lock)
         later_lock_free(cmd, prefix, copy.name, copy.token);
     else
-        later_permit_free(cmd, prefix, copy.name, (const char *const[]){ copy.token }, 1);
+        later_permit_free(cmd, prefix, copy.name, copy.token);
     return true;
 }
 

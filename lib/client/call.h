@@ -33,9 +33,8 @@ int later_call_begin(struct later_client *client, struct later_command *cmd, lat
 int later_call_add(struct later_client *client, struct later_command *cmd, later_answer_fn *fn,
                    void *arg, struct later_error *err);
 
-/* Waits until at most `pending` commands are unanswered. Returns 0, or -1 with *err when the
- * connection broke meanwhile. */
-int later_call_drain(struct later_client *client, size_t pending, struct later_error *err);
+/* Waits until all are answered. Returns 0, or -1 with *err when the connection broke meanwhile. */
+int later_call_drain(struct later_client *client, struct later_error *err);
 
 /* Seconds since Redis last answered later_call() or later_call_drain(); negative: it never has. */
 double later_call_silence(const struct later_client *client);

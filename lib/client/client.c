@@ -466,9 +466,9 @@ int later_call_begin(struct later_client *client, struct later_command *cmd, lat
     return 0;
 }
 
-int later_call_drain(struct later_client *client, size_t pending, struct later_error *err)
+int later_call_drain(struct later_client *client, struct later_error *err)
 {
-    while (later_redis_pending(client->redis) > pending)
+    while (later_redis_pending(client->redis) > 0)
         later_redis_wait(client->redis, later_clock() + client->timeout);
     if (later_redis_down(client->redis))
         return later_fail(err, LATER_E_REDIS, "Redis at %s: %s", client->shown, client->why);

@@ -169,7 +169,7 @@ int later_push_flow(struct later_client *client, const char *queue, const char *
     /* On a Cluster the queue's name goes to another node: who looks for the flow now shall find it.
      */
     if (ok == 0)
-        (void)later_call_drain(client, 0, &ignored);
+        (void)later_call_drain(client, &ignored);
     later_flow_plan_free(flowing.plan);
     later_flow_send_free(flowing.send);
     return ok;

@@ -205,9 +205,8 @@ struct config {
  * (LATER_E_CONFIG, text "FILE:LINE: what is wrong, and what would be right"). */
 struct config *config_load(const char *path, struct later_error *err);
 
-/* The same without conf.d: a client's file, which says where Redis is. path NULL: no file at all,
- * but the built-in defaults. */
-struct config *config_load_alone(const char *path, struct later_error *err);
+/* The same of no file at all: the built-in defaults. */
+struct config *config_defaults(struct later_error *err);
 
 /* The same for those who only ask where Redis is: of all options it reads redis, state_dir and
  * document, so a fault in another one does not keep `later` from looking. alone: without conf.d. */

@@ -164,9 +164,9 @@ struct config *config_load(const char *path, struct later_error *err)
     return config_load_telling(path, NULL, err);
 }
 
-struct config *config_load_alone(const char *path, struct later_error *err)
+struct config *config_defaults(struct later_error *err)
 {
-    return load_draft((struct config_draft){ .alone = true }, path, err);
+    return load_draft((struct config_draft){ .alone = true }, NULL, err);
 }
 
 struct config *config_load_where(const char *path, bool alone, struct later_error *err)

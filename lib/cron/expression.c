@@ -21,14 +21,14 @@ static const struct {
     { "@annually", "0 0 1 1 *" },
 };
 
-/* Splits a text into at most `max` words. Returns how many there are, max + 1 for more. */
-static size_t expression_split(const char *text, const char *words[], size_t lens[], size_t max)
+/* Splits a text into words. Returns how many there are, LATER_FIELD_COUNT + 1 if too many. */
+static size_t expression_split(const char *text, const char *words[], size_t lens[])
 {
     size_t count = 0;
 
     for (text += strspn(text, SPACE); *text; text += strspn(text, SPACE)) {
-        if (count == max)
-            return max + 1;
+        if (count == LATER_FIELD_COUNT)
+            return count + 1;
         words[count] = text;
         lens[count] = strcspn(text, SPACE);
         text += lens[count++];
@@ -45,8 +45,7 @@ static int read_fields(struct later_expression *expr, const char *whole, const c
                        struct later_error *err)
 {
     const char *words[LATER_FIELD_COUNT];
-    size_t lens[LATER_FIELD_COUNT], count = expression_split(text, words, lens, LATER_FIELD_COUNT),
-                                    first;
+    size_t lens[LATER_FIELD_COUNT], count = expression_split(text, words, lens), first;
 
     first = count == LATER_FIELD_COUNT ? 0 : 1;
     if (count != LATER_FIELD_COUNT && count != LATER_FIELD_COUNT - 1)

@@ -167,7 +167,7 @@ static bool is_valid(const char *name)
 }
 
 /* Reads all of a file into buf; -1 if it is not a regular file, or too large. */
-static ssize_t zone_read_file(const char *path, char *buf, size_t room)
+static ssize_t zone_read_file(const char *path, char buf[FILE_MAX])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
@@ -175,9 +175,9 @@ static ssize_t zone_read_file(const char *path, char *buf, size_t room)
 
     if (fd < 0)
         return -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= (off_t)room) {
-        for (len = 0; got > 0 && (size_t)len < room; len += got) {
-            got = read(fd, buf + len, room - (size_t)len);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX) {
+        for (len = 0; got > 0 && len < FILE_MAX; len += got) {
+            got = read(fd, buf + len, FILE_MAX - (size_t)len);
             if (got < 0)
                 break;
         }
@@ -199,7 +199,7 @@ static struct later_zone *zone_read_named(const char *name, struct later_error *
         return NULL;
     }
     snprintf(path, sizeof path, "%s/%s", LATER_ZONES_DIR, name);
-    len = zone_read_file(path, bytes, FILE_MAX);
+    len = zone_read_file(path, bytes);
     if (len >= 0)
         zone = later_zone_read(bytes, (size_t)len, &why);
     if (len < 0 && access(LATER_ZONES_DIR, F_OK) != 0)

@@ -22,24 +22,18 @@ const char *later_held_word(enum later_held kind)
 
 /* --- which there are --- */
 
-static void held_spell(char key[LATER_KEY_MAX], const char *prefix, enum later_held kind,
-                       const char *name)
-{
-    if (kind == LATER_HELD_LOCK)
-        later_key_lock(key, prefix, name, LATER_LOCK_ITSELF);
-    else if (kind == LATER_HELD_PERMIT)
-        later_key_running(key, prefix, name);
-    else
-        later_key_limit(key, prefix, name);
-}
-
 void later_held_scan(struct later_command *cmd, const char *prefix, enum later_held kind,
                      const char *cursor)
 {
     const char *type = kinds[kind].type;
     char match[LATER_KEY_MAX];
 
-    held_spell(match, prefix, kind, "*");
+    if (kind == LATER_HELD_LOCK)
+        later_key_lock(match, prefix, "*", LATER_LOCK_ITSELF);
+    else if (kind == LATER_HELD_PERMIT)
+        later_key_running(match, prefix, "*");
+    else
+        later_key_limit(match, prefix, "*");
     strcat(match, "*"); /* this also matches its line; a prefix and a name of one character leave
                          * room */
     if (type)

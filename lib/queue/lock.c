@@ -34,12 +34,6 @@ static void lock_begin(struct later_command *cmd, enum later_script script, cons
     later_script_begin(cmd, script, NULL, keys, 0);
 }
 
-/* Adds a text as an argument, cut if it is too long. */
-static void cut(struct later_command *cmd, const char *text, size_t max)
-{
-    later_command_bytes(cmd, text, strnlen(text, max));
-}
-
 void later_lock_take(struct later_command *cmd, const char *prefix, const char *name,
                      const char *token, const char *owner, double ttl, const char *pass,
                      const char *waiter)
@@ -50,7 +44,7 @@ void later_lock_take(struct later_command *cmd, const char *prefix, const char *
 
     LOCK_BEGIN(cmd, LATER_SCRIPT_LOCK_TAKE, prefix, name, keys);
     later_command_text(cmd, token);
-    cut(cmd, owner, LATER_LOCK_OWNER_MAX);
+    later_command_bytes(cmd, owner, strnlen(owner, LATER_LOCK_OWNER_MAX));
     later_command_seconds(cmd, ttl);
     later_command_text(cmd, pass ? pass : "");
     later_command_text(cmd, waiter);

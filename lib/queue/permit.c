@@ -48,8 +48,8 @@ void later_permit_touch(struct later_command *cmd, const char *prefix, const cha
 }
 
 void later_permit_free(struct later_command *cmd, const char *prefix, const char *name,
-                       const char *const *tokens, size_t count)
+                       const char *token)
 {
-    permit_begin(cmd, LATER_SCRIPT_PERMIT_FREE, prefix, name, count);
-    later_command_texts(cmd, tokens, count);
+    permit_begin(cmd, LATER_SCRIPT_PERMIT_FREE, prefix, name, 1);
+    later_command_text(cmd, token);
 }

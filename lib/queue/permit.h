@@ -28,8 +28,8 @@ bool later_permit_taken(const struct later_reply *reply, int64_t *behind);
 void later_permit_touch(struct later_command *cmd, const char *prefix, const char *name, double ttl,
                         const char *const *tokens, size_t count);
 
-/* Gives permits back; tokens without one do no harm. LATER_SCRIPT_PERMIT_FREE. */
+/* Gives a permit back; a token without one does no harm. LATER_SCRIPT_PERMIT_FREE. */
 void later_permit_free(struct later_command *cmd, const char *prefix, const char *name,
-                       const char *const *tokens, size_t count);
+                       const char *token);
 
 #endif

@@ -32,7 +32,7 @@ static int address_copy(char *out, size_t room, const char *text, size_t len)
     return 0;
 }
 
-static int parse_number(const char *text, size_t len, uint32_t max, uint32_t *number)
+static int parse_number(const char *text, size_t len, uint32_t *number)
 {
     *number = 0;
     if (len == 0 || len > 5)
@@ -42,7 +42,7 @@ static int parse_number(const char *text, size_t len, uint32_t max, uint32_t *nu
             return -1;
         *number = *number * 10 + (uint32_t)(text[i] - '0');
     }
-    return *number <= max ? 0 : -1;
+    return *number <= 65535 ? 0 : -1;
 }
 
 static int parse_unix(struct later_address *address, const char *path, struct later_error *err)
@@ -56,7 +56,7 @@ static int parse_unix(struct later_address *address, const char *path, struct la
         return later_address_refuse(err, "there is no user at a unix socket");
     if (address_copy(address->path, sizeof address->path, path, len) < 0)
         return later_address_refuse(err, "the socket's path is longer than 107 bytes");
-    if (query && parse_number(query + 4, strlen(query + 4), 65535, &address->db) < 0)
+    if (query && parse_number(query + 4, strlen(query + 4), &address->db) < 0)
         return later_address_refuse(err, "db must be a number");
     return 0;
 }
@@ -79,9 +79,8 @@ static int parse_host(struct later_address *address, const char *text, size_t le
         if (address_copy(address->host, sizeof address->host, text, (size_t)(colon - text)) < 0)
             return -1;
     }
-    if (colon < end &&
-        (*colon != ':' || parse_number(colon + 1, (size_t)(end - colon - 1), 65535, &port) < 0 ||
-         port == 0))
+    if (colon < end && (*colon != ':' ||
+                        parse_number(colon + 1, (size_t)(end - colon - 1), &port) < 0 || port == 0))
         return -1;
     snprintf(address->port, sizeof address->port, "%u", (unsigned)(uint16_t)port);
     return 0;
@@ -108,7 +107,7 @@ static int parse_user(struct later_address *address, const char **text, size_t *
 
 static int parse_db(struct later_address *address, const char *db, struct later_error *err)
 {
-    if (*db && parse_number(db, strlen(db), 65535, &address->db) < 0)
+    if (*db && parse_number(db, strlen(db), &address->db) < 0)
         return later_address_refuse(err, "the database must be a number");
     return 0;
 }

@@ -56,23 +56,16 @@ void later_command_begin(struct later_command *cmd, size_t count)
     cmd->missing = count;
 }
 
-void later_command_pair(struct later_command *cmd, const char *a, size_t a_len, const char *b,
-                        size_t b_len)
+void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len)
 {
     if (!cmd->missing)
         cmd->failed = true;
-    if (!command_make_room(cmd, a_len + b_len + 26))
+    if (!command_make_room(cmd, len + 26))
         return;
     cmd->missing--;
-    put_count(cmd, '$', a_len + b_len);
-    command_put(cmd, a, a_len);
-    command_put(cmd, b, b_len);
+    put_count(cmd, '$', len);
+    command_put(cmd, bytes, len);
     command_put(cmd, "\r\n", 2);
-}
-
-void later_command_bytes(struct later_command *cmd, const char *bytes, size_t len)
-{
-    later_command_pair(cmd, bytes, len, "", 0);
 }
 
 void later_command_text(struct later_command *cmd, const char *text)

@@ -53,10 +53,6 @@ void later_command_texts(struct later_command *cmd, const char *const *texts, si
 void later_command_int(struct later_command *cmd, int64_t number);
 void later_command_seconds(struct later_command *cmd, double seconds);
 
-/* Adds one argument made of two pieces: `TOKEN:` and `id`. */
-void later_command_pair(struct later_command *cmd, const char *a, size_t a_len, const char *b,
-                        size_t b_len);
-
 /* Can it be sent: complete and not failed? */
 bool later_command_ready(const struct later_command *cmd);
 

@@ -146,7 +146,7 @@ static void deliver_error(struct later_conn *redis, struct pending *pending,
                           struct later_reply *reply)
 {
     const char *text = later_reply_text(reply, NULL);
-    enum later_remedy remedy = later_reply_remedy(text, NULL);
+    enum later_remedy remedy = later_reply_remedy(text);
     bool leave;
 
     later_reply_cut_script(reply);
@@ -157,7 +157,7 @@ static void deliver_error(struct later_conn *redis, struct pending *pending,
     }
     if (remedy == LATER_REMEDY_LOAD && pending->reloaded && redis->load_why[0]) {
         text = redis->load_why; /* the first error, which caused this one */
-        remedy = later_reply_remedy(text, NULL);
+        remedy = later_reply_remedy(text);
     }
     leave =
         redis->turns.count && redis->first == redis->unsent && strncmp(text, "READONLY", 8) == 0;

@@ -37,25 +37,17 @@ static const struct {
 };
 /* clang-format on */
 
-enum later_remedy later_reply_remedy(const char *text, bool *known)
+enum later_remedy later_reply_remedy(const char *text)
 {
     size_t len = strcspn(text, " ");
-    bool found = false;
-    enum later_remedy remedy = LATER_REMEDY_RETRY;
 
-    if (strncmp(text, "ERR max number of clients", 25) == 0) {
-        found = true;
-        remedy = LATER_REMEDY_RECONNECT;
+    if (strncmp(text, "ERR max number of clients", 25) == 0)
+        return LATER_REMEDY_RECONNECT;
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
+        if (strlen(remedies[i].word) == len && memcmp(remedies[i].word, text, len) == 0)
+            return remedies[i].remedy;
     }
-    for (size_t i = 0; !found && i < sizeof remedies / sizeof *remedies; i++) {
-        if (strlen(remedies[i].word) == len && memcmp(remedies[i].word, text, len) == 0) {
-            found = true;
-            remedy = remedies[i].remedy;
-        }
-    }
-    if (known)
-        *known = found;
-    return remedy;
+    return LATER_REMEDY_RETRY;
 }
 
 bool later_reply_denies(const char *text)

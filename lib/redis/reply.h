@@ -22,9 +22,9 @@ enum later_remedy {
     LATER_REMEDY_ABANDON    /* it would fail again */
 };
 
-/* Returns the remedy for an error, by its first word. For an unknown word it is RETRY, with *known
- * false, so that a result is kept rather than dropped. Pure; known may be NULL. */
-enum later_remedy later_reply_remedy(const char *text, bool *known);
+/* Returns the remedy for an error, by its first word. For an unknown word it is RETRY, so
+ * that a result is kept rather than dropped. Pure. */
+enum later_remedy later_reply_remedy(const char *text);
 
 /* Does this error say that nothing was done, and that it may work soon, here or at another node:
  * the Redis that we need is away? Pure. */

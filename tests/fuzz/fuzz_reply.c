@@ -124,10 +124,9 @@ static void decode(const struct later_reply *reply, int depth)
 {
     size_t count = later_reply_count(reply), most = count < 40 ? count + 2 : 40, len;
     const char *text = later_reply_text(reply, &len);
-    bool known;
 
     read_text(text, len);
-    (void)later_reply_remedy(text, &known);
+    (void)later_reply_remedy(text);
     (void)later_reply_int(reply);
     must(isfinite(later_reply_seconds(reply, 1)), "seconds are finite");
     must(later_reply_at(reply, count) == NULL, "nothing beyond the end");

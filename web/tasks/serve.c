@@ -265,10 +265,10 @@ void serve_interrupt(struct serve *serve)
     kill(serve->pid, SIGTERM);
 }
 
-void serve_tell(struct serve *serve, const char *line)
+void serve_say_yes(struct serve *serve)
 {
     if (serve->busy && serve->bev)
-        bufferevent_write(serve->bev, line, strlen(line));
+        bufferevent_write(serve->bev, "yes\n", 4);
 }
 
 void serve_stop(struct serve *serve)

@@ -51,8 +51,8 @@ void serve_order(struct serve *serve, const struct order *order, const struct se
 /* Asks the present command to end early. Its answer says how far it came. */
 void serve_interrupt(struct serve *serve);
 
-/* Answers what the present command asks (--ask) with a line. It must have asked. */
-void serve_tell(struct serve *serve, const char *line);
+/* Answers what the present command asks (--ask). It must have asked. */
+void serve_say_yes(struct serve *serve);
 
 /* Drops the answer: neither function is called, and the command is stopped. */
 void serve_stop(struct serve *serve);

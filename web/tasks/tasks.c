@@ -257,7 +257,7 @@ int tasks_go_on(const struct tasks *tasks, unsigned long number)
     if (!task || !task->asks)
         return -1;
     task->asks = false; /* what is told now it would take for the next command */
-    serve_tell(task->serve, "yes\n");
+    serve_say_yes(task->serve);
     return 0;
 }
 

@@ -963,12 +963,10 @@ TEST(test_begin_drain_abort)
 
     open_fake(five_then_hush, NULL, 10);
     begin_pings(7, counts);
-    ck_assert_int_eq(later_call_drain(client, 4, &err), 0);
-    ck_assert_int_ge(counts[LATER_ANSWERED], 3);
-    ck_assert_int_eq(later_call_drain(client, 2, &err), 0);
-    ck_assert_int_eq(counts[LATER_ANSWERED], 5);
+    while (counts[LATER_ANSWERED] < 5)
+        later_call_wait(client);
     later_call_abort(client);
     ck_assert_int_eq(counts[LATER_UNKNOWN], 2);
-    ck_assert_int_lt(later_call_drain(client, 0, &err), 0);
+    ck_assert_int_lt(later_call_drain(client, &err), 0);
     ck_assert_ptr_nonnull(strstr(err.text, "given up"));
 }

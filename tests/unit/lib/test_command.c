@@ -60,14 +60,6 @@ TEST(test_said_at_once)
           "$3\r\n500\r\n$8\r\n1.500000\r\n");
 }
 
-TEST(test_pair)
-{
-    later_command_begin(&cmd, 2);
-    later_command_pair(&cmd, "0123456789abcdef:", 17, "id", 2);
-    later_command_pair(&cmd, "", 0, "", 0);
-    CHECK("*2\r\n$19\r\n0123456789abcdef:id\r\n$0\r\n\r\n");
-}
-
 TEST(test_several_in_one_buffer)
 {
     later_command_begin(&cmd, 1);

@@ -648,7 +648,7 @@ TEST(test_place)
          "q id");
     later_permit_touch(&cmd, "later", "type:a", 30, tokens, 2);
     CALL(PERMIT_TOUCH, "permit_touch", "1", "later:running:{type:a}", "30.000000", "t1", "t2");
-    later_permit_free(&cmd, "later", "type:a", tokens, 1);
+    later_permit_free(&cmd, "later", "type:a", "t1");
     CALL(PERMIT_FREE, "permit_free", "1", "later:running:{type:a}", "t1");
     ck_assert(later_permit_taken(reply_of("$0\r\n\r\n"), &behind) && behind == -1);
     ck_assert(!later_permit_taken(reply_of("$8\r\n0.125000\r\n"), &behind) && behind == -1);
