@@ -77,6 +77,8 @@ struct later_job {
     char flow[JOB_FLOW_SIZE];   /* in which it has waited, `FLOW@QUEUE` if that is in another queue;
                                  * "" = none */
     char error[SLOT_TEXT + 1];  /* what the handler said */
+    char late_id[LATER_ID_MAX + 1],
+        late_token[LATER_TOKEN_LEN + 1]; /* settled without its handler */
     struct later_document doc;
 };
 

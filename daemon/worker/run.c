@@ -227,12 +227,12 @@ static void run_one(struct worker *worker, struct later_job *job)
         admission_begun(job);
     now = later_clock(); /* once: of a quick job the clock is a tenth */
     intake_learn(worker->intake, job->from, now - job->began);
-    if (result == LATER_DEFERRED && run_start_event(job))
-        return;
-    if (result == LATER_DEFERRED)
-        result = LATER_RETRY; /* no memory for its timer */
-    run_end(job, result, job->cancel_sent, now);
-    job_free(job);
+    if (result != LATER_DEFERRED) {
+        run_end(job, result, job->cancel_sent, now);
+        job_free(job);
+    } else if (!run_start_event(job)) {
+        run_end_without(job, now);
+    }
 }
 
 /* What does not fit is left out. */

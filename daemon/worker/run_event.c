@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WATCH_SECONDS 0.25
 
@@ -31,6 +32,16 @@ static void cancel_event_job(struct later_job *job)
         job->type->type.cancel(job); /* may finish it: job may be gone */
 }
 
+/* Its slot is another job's soon. */
+void run_end_without(struct later_job *job, double now)
+{
+    strcpy(job->late_id, job->id);
+    memcpy(job->late_token, job->token, sizeof job->late_token);
+    run_end(job, LATER_RETRY, true, now);
+    job->id = job->late_id;
+    job->token = job->late_token;
+}
+
 static void on_job_timer(void *arg)
 {
     struct later_job *job = arg;
@@ -41,9 +52,9 @@ static void on_job_timer(void *arg)
             snprintf(job->error, sizeof job->error, "over its time of %.3f s",
                      job->deadline - job->began);
         cancel_event_job(job);
-    } else { /* it did not finish: settled without it; the struct waits for a late finish */
+    } else {
         forget_event_job(worker->run, job);
-        run_end(job, LATER_RETRY, true, later_clock());
+        run_end_without(job, later_clock());
     }
     worker_pump_soon(worker);
 }

@@ -52,11 +52,16 @@ within 5 "one that does not hear is tried again after the grace" begun deaf 2
 at_least "$(sum "$(began deaf 2) - $pushed")" 3.5 "s after it was pushed"
 in_time "$(sum "$(began deaf 2) - $(began deaf)")" 4.2 "s after it began"
 within 5 "the log says so" log_has deaf 'over its time of 0.500 s'
+# Meanwhile its slot has become another job's.
+within 5 "the second attempt is over" unknown deaf
+push_many 50 event '{"until":"others-may-end"}' other-
+within 10 "others are in all slots" begun other-50
 touch "$work/deaf-may-end"
-within 5 "its late finish is refused" logged 'finished it after its time was over: refused'
+within 5 "its late finish is refused" log_has deaf 'finished it after its time was over: refused'
 contains "$(grep 'after its time' "$log")" 'plugin check' "a finish after its time names the plugin"
+touch "$work/others-may-end"
 within 10 "all are done" settled
-is "$(attempts_in begun beside | wc -l) $(counted 'done')" "1 3503" "the one beside ran once"
+is "$(attempts_in begun beside | wc -l) $(counted 'done')" "1 3553" "the one beside ran once"
 
 # ---- finishing twice, at once, with a failure
 
@@ -70,7 +75,7 @@ contains "$(grep 'a job twice' "$log")" 'plugin check' "a second finish names th
 within 5 "a job may be finished before its handler returns" unknown now
 within 5 "one that fails three times is dead" is_dead failing
 within 5 "others go on" unknown after
-is "$(counted 'done')" 3506 "each was counted once"
+is "$(counted 'done')" 3556 "each was counted once"
 is "$(workers)" "$pids" "all that time in the same worker"
 
 # ---- cancelled by a user
@@ -94,7 +99,7 @@ wait_until 10 begun stubborn
 later cancel stubborn >/dev/null
 within 10 "of one that does not give up, that it was done all the same" \
     log_has stubborn 'done, although it was cancelled while it ran: its result does not count'
-is "$(how_often 'no longer ours'):$(counted 'done')" 0:3506 "not that it was lost; and it counts as cancelled"
+is "$(how_often 'no longer ours'):$(counted 'done')" 0:3556 "not that it was lost; and it counts as cancelled"
 counted_sleep() # how the attempts of type sleep were counted
 {
     later history --json --since 2h | sed -n 's/.*"type":"sleep",.*"retry":\([0-9]*\).*"timeout":\([0-9]*\).*"interrupted":\([0-9]*\).*/\1 \2 \3/p'
