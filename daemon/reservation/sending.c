@@ -319,7 +319,7 @@ static bool encode_finish_all(const struct sending *sending, struct later_comman
 }
 
 /* One that leaves something. */
-static void encode_finish(const struct sending *sending, struct later_command *cmd)
+static bool encode_finish(const struct sending *sending, struct later_command *cmd)
 {
     const struct sending_item *item = &sending->items[0];
     bool dead = slot_verb(item->slot) == LATER_VERB_BURY;
@@ -328,6 +328,8 @@ static void encode_finish(const struct sending *sending, struct later_command *c
     struct sending_left it;
     struct slot_copy copy;
 
+    if (!value && !dead)
+        return false;
     slot_copy(item->slot, dead ? LATER_VERB_BURY : LATER_VERB_ACK, &copy);
     job.id = copy.id;
     if (dead) {
@@ -339,6 +341,7 @@ static void encode_finish(const struct sending *sending, struct later_command *c
     later_queue_finish(cmd, sending->keys, &job, &it.left);
     free(value);
     free(error);
+    return true;
 }
 
 static bool encode_by_job(const struct sending *sending, const struct later_take *take,
@@ -408,12 +411,8 @@ static bool encode_alone(const struct sending *sending, struct later_command *cm
         later_queue_ack_all(cmd, sending->keys, sending->items[0].token, sending->count);
         return true;
     }
-    if (sending->verb == LATER_VERB_FINISH && sending->count > 1)
-        return encode_finish_all(sending, cmd);
-    if (sending->verb == LATER_VERB_FINISH) {
-        encode_finish(sending, cmd);
-        return true;
-    }
+    if (sending->verb == LATER_VERB_FINISH)
+        return sending->count > 1 ? encode_finish_all(sending, cmd) : encode_finish(sending, cmd);
     return encode_by_job(sending, NULL, cmd);
 }
 
@@ -426,7 +425,9 @@ bool sending_encode(const struct sending *sending, const struct later_take *take
     if (kept)
         later_script_tell(cmd, sending->count);
     ok = take ? encode_by_job(sending, take, cmd) : encode_alone(sending, cmd);
-    if (ok && kept)
+    if (!ok)
+        later_command_free(cmd);
+    else if (kept)
         sending_tell(sending, kept, cmd);
     return ok;
 }

@@ -154,7 +154,8 @@ static void log_end(const struct later_job *job, double seconds)
 void attempt_settle(struct worker *worker, struct slot *slot)
 {
     atomic_store_explicit(&slot->state, SLOT_FINISHED, memory_order_release);
-    outbox_add(worker->outbox, worker->slots, slot);
+    if (!outbox_add(worker->outbox, worker->slots, slot))
+        admission_settled(worker->admission, slot, true);
 }
 
 void attempt_unrun(struct later_job *job, enum later_ending ending, double wait, const char *text)
