@@ -15,8 +15,6 @@
 #define LOSSES      6                   /* of one batch, if its connection keeps breaking */
 #define LOSSES_ONE  2                   /* the same for a job by itself */
 #define PAUSE       (200 * 1000 * 1000) /* nanoseconds between tries to reach Redis */
-#define PLANS_HEARD 20                  /* changes of a plan in a row, before giving up */
-#define PLAN_PAUSE  (50 * 1000 * 1000)  /* nanoseconds */
 
 struct later_bulk {
     struct later_client *client;
@@ -350,29 +348,13 @@ static int bulk_add(struct later_bulk *bulk, const char *queue, const struct lat
     return bulk->open_bytes > OPEN_BYTES ? flush_fullest(bulk, err) : 0;
 }
 
-/* The plan changed during a push: waits, unless it was the first time. heard: how often it changed.
- * -1 with *err if that is too often. */
-static int wait_for_plan(const char *queue, unsigned heard, struct later_error *err)
-{
-    const struct timespec pause = { .tv_nsec = PLAN_PAUSE };
-
-    if (heard >= PLANS_HEARD)
-        return later_fail(err, LATER_E_REDIS,
-                          "queue %s: its shards are being changed, or Redis has lost their number; "
-                          "a laterd that serves the queue will mend that",
-                          queue);
-    if (heard > 2)
-        nanosleep(&pause, NULL);
-    return 0;
-}
-
 /* Reroutes one batch, whose jobs go on, or begin again by another plan. */
 static int reroute_batch(struct later_batch *batch, struct later_error *err)
 {
-    unsigned tries = batch->count ? batch->slots[0].tries : 0;
+    unsigned tries = batch->slots[0].tries;
     struct later_error enough;
     const struct later_bulk_told told = { .state = "", .err = &enough };
-    bool given_up = wait_for_plan(batch->queue, tries, &enough) < 0;
+    bool given_up = later_call_await_plan(batch->queue, tries, &enough) < 0;
 
     for (size_t i = 0; i < batch->count; i++) {
         struct later_batch_slot *slot = &batch->slots[i];

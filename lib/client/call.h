@@ -82,6 +82,10 @@ void later_call_learn(struct later_client *client, const char *queue, const char
 int later_call_ask_plan(struct later_client *client, const char *queue, struct later_plan *plan,
                         struct later_error *err);
 
+/* The plan has changed `heard` times, and a call by it was refused: waits, unless that is few
+ * times. -1 with *err if it is too often. */
+int later_call_await_plan(const char *queue, unsigned heard, struct later_error *err);
+
 /* The most bytes that a document may have. */
 size_t later_call_document_max(const struct later_client *client);
 

@@ -17,8 +17,10 @@
 #define AGAIN_SECONDS 0.05 /* between tries while Redis is starting */
 #define ANNOUNCED_MAX 32
 #define PLANS_MAX     32
-#define CALLS_MAX     500 /* calls of push_now whose numbers are in one set */
-#define CALLS_TIME    60  /* for how many seconds a set gets numbers */
+#define PLANS_HEARD   20                 /* changes of a plan in a row, before giving up */
+#define PLAN_PAUSE    (50 * 1000 * 1000) /* nanoseconds */
+#define CALLS_MAX     500                /* calls of push_now whose numbers are in one set */
+#define CALLS_TIME    60                 /* for how many seconds a set gets numbers */
 
 struct later_client {
     struct later_redis *redis;
@@ -201,6 +203,20 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
         return -1;
     *plan = later_plan_parse(later_reply_text(reply, NULL));
     later_reply_free(reply);
+    return 0;
+}
+
+int later_call_await_plan(const char *queue, unsigned heard, struct later_error *err)
+{
+    const struct timespec pause = { .tv_nsec = PLAN_PAUSE };
+
+    if (heard >= PLANS_HEARD)
+        return later_fail(err, LATER_E_REDIS,
+                          "queue %s: its shards are being changed, or Redis has lost their number; "
+                          "a laterd that serves the queue will mend that",
+                          queue);
+    if (heard > 2)
+        nanosleep(&pause, NULL);
     return 0;
 }
 

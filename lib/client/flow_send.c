@@ -9,7 +9,6 @@
 
 #define CALL_BYTES 1048576 /* documents in a call, unless the first has more */
 #define BATCHES    64      /* parts for which jobs are gathered at once */
-#define PLANS      8       /* how often a plan of shards may change meanwhile */
 
 /* A queue that jobs are for. */
 struct target {
@@ -285,12 +284,12 @@ static int send_away(struct later_flow_send *send, struct batch *batch, struct l
     if (!parking)
         return send_no_memory(err);
     parking->batch = batch;
-    for (int tries = 0; tries < PLANS; tries++) {
+    for (unsigned heard = 0;; heard++) {
         ok = send_away_once(send, parking, err);
-        if (ok == 0 || !strstr(err->text, "RESHARD ") ||
-            !later_shards_stale(strstr(err->text, "RESHARD "), &words))
+        if (ok == 0 || !later_shards_stale(err->text, &words))
             break;
-        if (later_call_ask_plan(send->client, batch->target->name, &batch->target->plan, err) < 0)
+        if (later_call_await_plan(batch->target->name, heard, err) < 0 ||
+            later_call_ask_plan(send->client, batch->target->name, &batch->target->plan, err) < 0)
             break;
     }
     free(parking);

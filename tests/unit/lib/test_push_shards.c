@@ -4,6 +4,7 @@
 #include "tests/unit/live.h"
 
 #include "client/bulk.h"
+#include "client/flow_send.h"
 #include "later/client.h"
 #include "redis/script.h"
 #include "redis/slot.h"
@@ -451,6 +452,45 @@ TEST(test_spread_under_way)
     check_counters(10000, 0);
 }
 
+static void on_sent(void *arg, const struct later_flow_sent *sent)
+{
+    (void)arg;
+    told[sent->mark]++;
+    how[sent->how]++;
+}
+
+/* The plan of a flow is that read at its first job, until a shard knows a newer one. */
+TEST(test_changed_before_a_flow_is_sent)
+{
+    const struct later_flow_goal goal = { .home = "h", .name = "f", .adder = "" };
+    struct later_flow_send *send;
+    char id[16];
+
+    open_at(live_url);
+    live_do("SET later:{q}:shards %s", "5 4");
+    send = later_flow_send_new(client, &goal, on_sent, NULL, &err);
+    ck_assert_ptr_nonnull(send);
+    for (int n = 0; n < 40; n++) {
+        const struct later_flow_job job = { .step = "",
+                                            .after = "",
+                                            .when = "done",
+                                            .item = { .id = name_id(id, n),
+                                                      .document = "{\"type\":\"t\",\"flow\":\"f\"}",
+                                                      .document_len = 23 } };
+
+        ck_assert_int_eq(later_flow_send_add(send, "q", &job, (uint64_t)n, &err), 0);
+    }
+    reshard("8 4");
+    for (int shard = 0; shard < 4; shard++)
+        live_do("SET later:{q/%d}:shards %llu", shard,
+                strtoull(live_string("GET later:{q}:shards"), NULL, 10));
+    ck_assert_msg(later_flow_send_end(send, true, &err) == 0, "%s", err.text);
+    later_flow_send_free(send);
+    check_told(40);
+    check_once(40);
+    check_places(0, 40, 8);
+}
+
 TEST_EACH(test_changed_and_cut, 4)
 {
     static const char *const counts[] = { "8 4", "3 8 4", NULL };
@@ -553,6 +593,12 @@ TEST(test_lost_plan)
     ck_assert_int_eq(err.code, LATER_E_REDIS);
     ck_assert_ptr_nonnull(strstr(err.text, "queue q: its shards are being changed"));
     ck_assert_double_le(later_clock() - from, 15 * live_slowness());
+    err = (struct later_error){ LATER_OK, "" };
+    jobs[0].queue = "q";
+    ck_assert_int_lt(later_push_flow(client, "h", "f", 0, jobs, 1, NULL, &err), 0);
+    ck_assert_int_eq(err.code, LATER_E_REDIS);
+    ck_assert_ptr_nonnull(strstr(err.text, "queue q: its shards are being changed"));
+    jobs[0].queue = NULL;
     check_once(0);
     reshard("4"); /* as a daemon mends it */
     ck_assert_int_eq(later_push_many(client, "q", jobs, 2, NULL, &err), 0);
