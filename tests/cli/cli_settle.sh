@@ -239,7 +239,28 @@ wait "$two"
 is "$first $?" "0 0" "reserve leaves the wake for the next"
 is "$(cut -f 1 "$work/one" "$work/two" | sort -u | wc -l)" 2 "each has another job"
 
-for queue in q l w; do
+# ---- an answer that is lost
+
+# A proxy loses the answers of half of all scripts. A reserve that so has no answer gives back what it took.
+if applies proxy; then
+    seq 60 | sed 's/.*/{"type":"t","id":"x&"}/' | later push -f - -q x >/dev/null
+    "$top_builddir/tests/faults/proxy" 0 "$redis_socket" "$work/control" >"$work/port" &
+    own $!
+    wait_until 10 [ -s "$work/port" ]
+    python3 - "$work/control" <<'PYTHON'
+import socket, sys
+proxy = socket.socket(socket.AF_UNIX)
+proxy.connect(sys.argv[1])
+proxy.sendall(b"drop 5000\n")
+PYTHON
+    for _ in $(seq 40); do
+        LATER_REDIS_URL=redis://127.0.0.1:$(cat "$work/port") later reserve x >>"$work/taken" 2>>"$work/lost" || :
+    done
+    contains "$(cat "$work/lost")" 'it may or may not have been done' "a reserve without an answer says so"
+    is "$(held_by_tokens x)" "$(wc -l <"$work/taken")" "and holds no job, of 40 reserves"
+fi
+
+for queue in q l w x; do
     is "$(later check "$queue" | cut -f 3 | sort -u)" ok "check $queue"
 done
 finish
