@@ -112,8 +112,6 @@ const char *lines_next(struct lines *lines, size_t *len)
             lines->start += *len + 1;
             if (*len > lines->max)
                 *len = lines->max + 1;
-            else if (*len > 0 && line[*len - 1] == '\r')
-                (*len)--;
             return line;
         }
         if (have > lines->max) {

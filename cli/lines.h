@@ -26,7 +26,7 @@ struct lines {
 /* max: the longest line that is returned whole. */
 void lines_begin(struct lines *lines, int fd, size_t max);
 
-/* Returns the next line without its newline or CR LF, valid until the next call. If *len is more
+/* Returns the next line without its newline, valid until the next call. If *len is more
  * than max, the line was too long: its first max + 1 bytes are there, and the rest is skipped.
  * Returns NULL at the end, or if a read failed; lines->failed is then its errno. */
 const char *lines_next(struct lines *lines, size_t *len);

@@ -126,8 +126,7 @@ static void link_on_up(void *arg)
     link->down_since = 0;
     link->told = false;
     link->wait = FIRST_WAIT;
-    if (link->options.up)
-        link->options.up(link->options.arg);
+    link->options.up(link->options.arg);
 }
 
 /* If Redis does not take the password, it helps to know which one that is. */
@@ -181,8 +180,7 @@ static void link_on_message(void *arg, const char *channel, const char *text)
 {
     struct link *link = arg;
 
-    if (link->options.message)
-        link->options.message(link->options.arg, channel, text);
+    link->options.message(link->options.arg, channel, text);
 }
 
 static struct later_redis *link_make_redis(struct link *link, const struct config *config,

@@ -28,7 +28,7 @@ struct link_options {
     void (*up)(void *arg);   /* the link may send now */
     void (*down)(void *arg); /* all its commands have been answered */
     void (*away)(void *arg, const char *why); /* it was tried in vain, or cut; it is tried again */
-    void (*message)(void *arg, const char *channel, const char *text);
+    void (*message)(void *arg, const char *channel, const char *text); /* NULL: none */
     void *arg;
 };
 

@@ -143,7 +143,10 @@ static void mover_tell(struct mover_news *news, struct item *first)
         registry_name(queues->prefix, queues->link, first->is.queue);
     later_keys_init(&keys, queues->prefix, first->is.queue);
     later_flow_hear(&cmd, &keys, news->queue->keys.queue, texts, count);
-    news->open += queue_send(news->queue, &cmd, mover_on_heard, first) == 0;
+    if (queue_send(news->queue, &cmd, mover_on_heard, first) == 0)
+        news->open++;
+    else /* what comes behind these may not be heard before them */
+        mover_deafen(news, first->is.queue);
 }
 
 /* ---- reading */

@@ -154,8 +154,7 @@ static void outbox_let_go(struct outbox *outbox, const struct sending_item *item
 {
     outbox->open--;
     item->slots->in_outbox--;
-    if (outbox->done)
-        outbox->done(outbox->arg, item->slots, item->slot, lost);
+    outbox->done(outbox->arg, item->slots, item->slot, lost);
 }
 
 /* Everything goes back to its group, to be sent again. */
@@ -188,7 +187,7 @@ static void settled(struct sending *sending, const struct later_reply *reply)
         bool lost = later_queue_lost(reply, i, &cursor) && !item.unknown;
 
         value_drop(item.slots, item.slot);
-        if (slot_ending(item.slot) != LATER_ENDED_LINE || !outbox->done)
+        if (slot_ending(item.slot) != LATER_ENDED_LINE)
             atomic_store_explicit(&item.slot->state, SLOT_FREE, memory_order_release);
         outbox_let_go(outbox, &item, lost);
     }

@@ -24,8 +24,7 @@ struct outbox;
 typedef const struct later_keys *outbox_keys_fn(void *arg, struct slots *slots, uint32_t queue);
 
 /* Called when a slot was settled, and freed unless its job goes into a line. lost: the job is
- * somebody else's by now; not if a call of ours that had no answer may have settled it. May be
- * NULL. */
+ * somebody else's by now; not if a call of ours that had no answer may have settled it. */
 typedef void outbox_done_fn(void *arg, struct slots *slots, struct slot *slot, bool lost);
 
 /* host: for the error records; borrowed. NULL: no memory. */

@@ -177,7 +177,7 @@ void attempt_note_hooks(struct later_job *job)
     static const struct config_hooks none;
     static const struct later_document nothing;
     const struct config_hooks *type = job->rules ? &job->rules->hooks : &none;
-    const struct config_hooks *queue = job->from->config ? &job->from->config->hooks : &none;
+    const struct config_hooks *queue = &job->from->config->hooks;
     const struct later_document *said = said_find(job->worker->said, job->doc.type);
     struct slot *slot = job->slot;
     const char *dead, *done;

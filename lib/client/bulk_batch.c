@@ -124,8 +124,7 @@ void later_batch_tell(struct later_batch *batch, struct later_batch_slot *slot,
     told.queue = batch->queue;
     told.id = batch->bytes + slot->id;
     slot->told = true;
-    if (fn)
-        fn(arg, &told);
+    fn(arg, &told);
 }
 
 bool later_batch_report(struct later_batch *batch, const struct later_reply *reply,
