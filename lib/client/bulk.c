@@ -6,15 +6,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define QUEUES_MAX  64
-#define UNDER_WAY   4                   /* batches sent and not answered */
-#define BATCH_BYTES (256 * 1024)        /* or one larger job */
-#define OPEN_BYTES  (4 * 1024 * 1024)   /* in all batches that are being filled */
-#define LOSSES      6                   /* of one batch, if its connection keeps breaking */
-#define LOSSES_ONE  2                   /* the same for a job by itself */
-#define PAUSE       (200 * 1000 * 1000) /* nanoseconds between tries to reach Redis */
+#define UNDER_WAY   4                 /* batches sent and not answered */
+#define BATCH_BYTES (256 * 1024)      /* or one larger job */
+#define OPEN_BYTES  (4 * 1024 * 1024) /* in all batches that are being filled */
+#define LOSSES      6                 /* of one batch, if its connection keeps breaking */
+#define LOSSES_ONE  2                 /* the same for a job by itself */
+#define PAUSE       0.2               /* seconds between tries to reach Redis */
 
 struct later_bulk {
     struct later_client *client;
@@ -180,18 +179,13 @@ static int send_batch(struct later_batch *batch, struct later_error *err)
     return -1;
 }
 
-static void wait_a_bit(void)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = PAUSE }, NULL);
-}
-
 /* Calls send_batch() again and again while patience lasts. */
 static int send_patiently(struct later_batch *batch, struct later_error *err)
 {
     while (send_batch(batch, err) < 0) {
         if (err->code != LATER_E_REDIS || !has_patience(batch->bulk))
             return -1;
-        wait_a_bit();
+        later_sleep(PAUSE);
     }
     return 0;
 }
@@ -241,7 +235,7 @@ static int bulk_settle(struct later_bulk *bulk, size_t most, struct later_error 
             later_call_ask_sentinels(bulk->client);
         bulk->alone = false;
         if (bulk->absent)
-            wait_a_bit();
+            later_sleep(PAUSE);
         bulk->absent = false;
         if (send_lost(bulk, err) < 0 || reroute(bulk, err) < 0)
             return -1;

@@ -12,15 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define AGAIN_SECONDS 0.05 /* between tries while Redis is starting */
 #define ANNOUNCED_MAX 32
 #define PLANS_MAX     32
-#define PLANS_HEARD   20                 /* changes of a plan in a row, before giving up */
-#define PLAN_PAUSE    (50 * 1000 * 1000) /* nanoseconds */
-#define CALLS_MAX     500                /* calls of push_now whose numbers are in one set */
-#define CALLS_TIME    60                 /* for how many seconds a set gets numbers */
+#define PLANS_HEARD   20   /* changes of a plan in a row, before giving up */
+#define PLAN_PAUSE    0.05 /* seconds */
+#define CALLS_MAX     500  /* calls of push_now whose numbers are in one set */
+#define CALLS_TIME    60   /* for how many seconds a set gets numbers */
 
 struct later_client {
     struct later_redis *redis;
@@ -208,15 +207,13 @@ int later_call_ask_plan(struct later_client *client, const char *queue, struct l
 
 int later_call_await_plan(const char *queue, unsigned heard, struct later_error *err)
 {
-    const struct timespec pause = { .tv_nsec = PLAN_PAUSE };
-
     if (heard >= PLANS_HEARD)
         return later_fail(err, LATER_E_REDIS,
                           "queue %s: its shards are being changed, or Redis has lost their number; "
                           "a laterd that serves the queue will mend that",
                           queue);
     if (heard > 2)
-        nanosleep(&pause, NULL);
+        later_sleep(PLAN_PAUSE);
     return 0;
 }
 
@@ -320,7 +317,7 @@ static int connected(struct later_client *client, struct later_error *err)
         if (!(waited < client->patience && starts(client)) &&
             !(waited < client->timeout && is_crowded(client)))
             break;
-        nanosleep(&(struct timespec){ .tv_nsec = (long)(AGAIN_SECONDS * 1e9) }, NULL);
+        later_sleep(AGAIN_SECONDS);
     }
     if (later_redis_up(client->redis)) {
         client->patience = 0;

@@ -5,7 +5,6 @@
 #include "client/call.h"
 
 #include <math.h>
-#include <time.h>
 
 double later_outage_pause(double since, double until, double now)
 {
@@ -28,8 +27,7 @@ bool later_outage_wait(struct later_outage *outage, const struct later_error *er
     if (outage->since == 0)
         outage->since = now;
     pause = later_outage_pause(outage->since, outage->until, now);
-    if (pause > 0)
-        nanosleep(&(struct timespec){ .tv_nsec = (long)(pause * 1e9) }, NULL);
+    later_sleep(pause);
     return pause > 0;
 }
 
