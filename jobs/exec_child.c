@@ -268,16 +268,14 @@ void exec_child_signal(const struct exec_child *child, int signal)
     kill(child->pid, signal); /* it is not reaped yet, so no other process can have its id */
 }
 
-int exec_child_failed(const struct exec_child *child, struct exec_end *end)
+void exec_child_failed(const struct exec_child *child, struct exec_end *end)
 {
     struct failure failure;
 
-    if (read(child->failure, &failure, sizeof failure) != (ssize_t)sizeof failure)
-        return 0;
-    *end = (struct exec_end){ .how = EXEC_FAILED,
-                              .code = failure.error,
-                              .step = step_text[failure.step] };
-    return 1;
+    if (read(child->failure, &failure, sizeof failure) == (ssize_t)sizeof failure)
+        *end = (struct exec_end){ .how = EXEC_FAILED,
+                                  .code = failure.error,
+                                  .step = step_text[failure.step] };
 }
 
 void exec_child_close(struct exec_child *child)

@@ -37,8 +37,8 @@ int exec_child_start_lines(struct exec_child *child, const struct exec_program *
 /* Sends a signal to it, never to another process that got its id. */
 void exec_child_signal(const struct exec_child *child, int signal);
 
-/* After its end: returns 1 with *end if it could not be run. */
-int exec_child_failed(const struct exec_child *child, struct exec_end *end);
+/* After its end: sets *end if it could not be run. */
+void exec_child_failed(const struct exec_child *child, struct exec_end *end);
 
 void exec_child_close(struct exec_child *child);
 

@@ -132,11 +132,11 @@ struct later_reply *members_held(struct cli *cli, const struct later_keys *keys,
     return cli_call(cli, &cmd, err);
 }
 
-int members_return(struct cli *cli, const struct later_keys *keys, const char *token,
-                   struct later_error *err)
+void members_return(struct cli *cli, const struct later_keys *keys, const char *token)
 {
     struct later_settlement jobs[LATER_BATCH_MAX];
-    struct later_reply *held = members_held(cli, keys, token, err), *reply;
+    struct later_error ignored;
+    struct later_reply *held = members_held(cli, keys, token, &ignored);
     struct later_command cmd = { 0 };
     size_t count = later_reply_count(held);
 
@@ -144,10 +144,7 @@ int members_return(struct cli *cli, const struct later_keys *keys, const char *t
         jobs[i] = (struct later_settlement){ .token = token, .id = later_reply_text_at(held, i) };
     if (count > 0) {
         later_queue_settle(&cmd, keys, LATER_VERB_RETURN, 0, jobs, count);
-        reply = cli_call(cli, &cmd, err);
-        later_reply_free(held);
-        held = reply;
+        later_reply_free(cli_call(cli, &cmd, &ignored));
     }
     later_reply_free(held);
-    return held ? (int)count : -1;
 }

@@ -38,9 +38,7 @@ struct later_reply *members_held(struct cli *cli, const struct later_keys *keys,
 int members_token_of(struct cli *cli, const struct later_keys *keys, const char *id,
                      char token[LATER_TOKEN_LEN + 1], struct later_error *err);
 
-/* Returns the jobs of a token whose reserve got no answer. Returns how many there were, or -1 with
- * *err. */
-int members_return(struct cli *cli, const struct later_keys *keys, const char *token,
-                   struct later_error *err);
+/* Gives back the jobs of a token whose reserve got no answer, if Redis can be reached. */
+void members_return(struct cli *cli, const struct later_keys *keys, const char *token);
 
 #endif

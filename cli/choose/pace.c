@@ -138,18 +138,19 @@ static double worked_since(struct pace *pace)
     return in_pause + worked - pace->worked;
 }
 
-bool pace_rest(struct pace *pace)
+void pace_rest(struct pace *pace)
 {
     double worked, now;
 
-    if (pace->brisk || !share_called(&pace->share, later_clock() - pace->from))
-        return nap(pace, 0);
+    if (pace->brisk || !share_called(&pace->share, later_clock() - pace->from)) {
+        nap(pace, 0);
+        return;
+    }
     worked = worked_since(pace);
     now = later_clock();
     nap(pace, share_pause(&pace->share, worked, now - pace->reckoned));
     pace->reckoned = now;
     ask_worked(pace, &pace->worked);
-    return !pace->stopped;
 }
 
 bool pace_count(struct pace *pace, uint64_t jobs)

@@ -46,10 +46,9 @@ void pace_go_on(struct pace *pace);
  * stop. */
 bool pace_wait(struct pace *pace, int fd);
 
-/* Put these around each question to Redis. pace_rest() may sleep, and returns false if it is time
- * to stop. */
+/* Put these around each question to Redis. pace_rest() may sleep. */
 void pace_work(struct pace *pace);
-bool pace_rest(struct pace *pace);
+void pace_rest(struct pace *pace);
 
 /* Sleeps until this many more jobs may be acted on. Returns false if it is time to stop. */
 bool pace_count(struct pace *pace, uint64_t jobs);

@@ -19,13 +19,12 @@ static struct bookmark_row *bookmark_row(const struct bookmark *bookmark, const 
     return NULL;
 }
 
-bool bookmark_find(const struct bookmark *bookmark, const char *queue, uint64_t *last)
+void bookmark_find(const struct bookmark *bookmark, const char *queue, uint64_t *last)
 {
     const struct bookmark_row *row = bookmark_row(bookmark, queue);
 
     if (row)
         *last = row->last;
-    return row;
 }
 
 int bookmark_set(struct bookmark *bookmark, const char *queue, uint64_t last,

@@ -32,8 +32,8 @@ struct bookmark {
  * *err: it cannot be read, or is something else. */
 int bookmark_read(struct bookmark *bookmark, const char *path, struct later_error *err);
 
-/* Finds the number of a queue; leaves *last as it is, and returns false, if there is none. */
-bool bookmark_find(const struct bookmark *bookmark, const char *queue, uint64_t *last);
+/* Finds the number of a queue; leaves *last as it is if there is none. */
+void bookmark_find(const struct bookmark *bookmark, const char *queue, uint64_t *last);
 
 /* Sets it. Those of other queues stay. Returns 0, or -1 with *err if there is no memory. */
 int bookmark_set(struct bookmark *bookmark, const char *queue, uint64_t last,

@@ -132,7 +132,6 @@ int take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit, 
 {
     char token[LATER_TOKEN_LEN + 1];
     struct later_command cmd = { 0 };
-    struct later_error ignored;
     struct later_reply *reply;
     size_t count;
     int ok = 0;
@@ -144,7 +143,7 @@ int take_jobs(struct taker *taker, const struct later_keys *keys, size_t limit, 
             .token = token, .lease = taker->lease, .limit = limit, .bytes = LATER_RESERVE_BYTES });
     reply = cli_call_once(taker->cli, &cmd, err);
     if (!reply && err->code == LATER_E_REDIS)
-        (void)members_return(taker->cli, keys, token, &ignored);
+        members_return(taker->cli, keys, token);
     if (!reply)
         return -1;
     count = later_queue_reserved_count(reply);

@@ -327,24 +327,19 @@ void process_end(struct process *process, enum later_ending ending, const char *
     kill(process->pid, SIGTERM);
 }
 
-double process_tick(struct process *process)
+void process_tick(struct process *process)
 {
     double now = later_clock();
 
-    if (process->term_at <= 0)
-        return -1;
-    if (now < process->term_at)
-        return process->term_at - now;
-    if (now < process->kill_at) {
-        if (!process->why[0]) {
-            process->ending = LATER_ENDED_INTERRUPTED;
-            snprintf(process->why, sizeof process->why, "%s", process->drained);
-            kill(process->pid, SIGTERM);
-        }
-        return process->kill_at - now;
+    if (process->term_at <= 0 || now < process->term_at)
+        return;
+    if (now >= process->kill_at) {
+        kill(-process->pid, SIGKILL);
+    } else if (!process->why[0]) {
+        process->ending = LATER_ENDED_INTERRUPTED;
+        snprintf(process->why, sizeof process->why, "%s", process->drained);
+        kill(process->pid, SIGTERM);
     }
-    kill(-process->pid, SIGKILL);
-    return 1;
 }
 
 /* A TERM while it drains is meant for all of us: some stop a service by one to each process. */

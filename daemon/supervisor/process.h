@@ -95,8 +95,8 @@ void process_drain(struct process *process, double drain, double grace, const ch
  */
 void process_end(struct process *process, enum later_ending ending, const char *why, double grace);
 
-/* Sends the signals that are due. Returns the seconds until the next is due, or < 0 for none. */
-double process_tick(struct process *process);
+/* Sends the signals that are due. */
+void process_tick(struct process *process);
 
 /* It has ended, and was not waited for: kills what it left in its group, reaps it and reads its
  * last report. Returns its status, as waitpid() does. Call it before the next three. */

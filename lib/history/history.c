@@ -59,17 +59,14 @@ void later_history_ask_totals(struct later_command *cmd, const struct later_keys
     history_ask(cmd, keys->name[LATER_KEY_TOTALS]);
 }
 
-size_t later_history_read(struct later_tallies *tallies, const struct later_reply *reply)
+void later_history_read(struct later_tallies *tallies, const struct later_reply *reply)
 {
-    size_t count = 0;
-
     for (size_t i = 1; i < later_reply_count(reply); i += 2) {
         size_t len;
         const char *packed = later_reply_text(later_reply_at(reply, i), &len);
 
-        count += later_tallies_unpack(tallies, packed, len);
+        later_tallies_unpack(tallies, packed, len);
     }
-    return count;
 }
 
 /* --- writing --- */

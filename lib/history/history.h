@@ -53,9 +53,8 @@ void later_history_ask(struct later_command *cmd, const struct later_keys *keys,
                        enum later_scale scale, int64_t period);
 void later_history_ask_totals(struct later_command *cmd, const struct later_keys *keys);
 
-/* Adds the fields of such an answer; fields that are not ours are skipped. Returns how many were
- * added. */
-size_t later_history_read(struct later_tallies *tallies, const struct later_reply *reply);
+/* Adds the fields of such an answer; fields that are not ours are skipped. */
+void later_history_read(struct later_tallies *tallies, const struct later_reply *reply);
 
 /* --- writing: LATER_SCRIPT_NOTE, of which later_history_noted() says whether it was written --- */
 
