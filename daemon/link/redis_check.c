@@ -170,60 +170,48 @@ static void on_probed(void *arg, struct later_answer *answer)
 
 /* --- questions --- */
 
-static struct asked *make_asked(struct redis_check *check, const char *node)
+/* Asks the master `which`; or, if it is SIZE_MAX, whoever has the keys of the command. */
+static void redis_check_send(struct redis_check *check, struct link *link, const char *node,
+                             size_t which, struct later_command *cmd, later_answer_fn *fn)
 {
+    struct later_redis *redis = link_redis(link);
     struct asked *asked = malloc(sizeof *asked);
 
     if (!asked) {
+        later_command_free(cmd);
         check->doubt = true;
-        return NULL;
+        return;
     }
     *asked = (struct asked){ .check = check, .cluster = node[0] != '\0' };
     if (node[0])
         snprintf(asked->node, sizeof asked->node, " (%s)", node);
     check->open++;
-    return asked;
-}
-
-/* The question could not be sent. */
-static void unask(struct asked *asked)
-{
-    asked->check->doubt = true;
-    asked->check->open--;
-    free(asked);
+    if ((which == SIZE_MAX ? link_send(link, cmd, LINK_TIMEOUT, fn, asked)
+                           : later_redis_send_to(redis, which, cmd, LINK_TIMEOUT, fn, asked)) < 0) {
+        check->doubt = true;
+        check->open--;
+        free(asked);
+    }
 }
 
 static void probe(struct redis_check *check, struct link *link, const char *node, const char *queue)
 {
-    struct asked *asked = make_asked(check, node);
     struct later_command cmd = { 0 };
     struct later_keys keys;
 
-    if (!asked)
-        return;
     later_keys_init(&keys, check->prefix, queue);
     later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
-    if (link_send(link, &cmd, LINK_TIMEOUT, on_probed, asked) < 0)
-        unask(asked);
+    redis_check_send(check, link, node, SIZE_MAX, &cmd, on_probed);
 }
 
 /* Asks for all sections: only Redis 7 takes several sections in a call. */
-static void begin_info(struct later_command *cmd)
+static void redis_check_inform(struct redis_check *check, struct link *link, const char *node,
+                               size_t which)
 {
-    later_command_say(cmd, "INFO");
-}
-
-static void ask_server(struct redis_check *check, struct link *link)
-{
-    struct asked *asked = make_asked(check, "");
     struct later_command cmd = { 0 };
 
-    if (!asked)
-        return;
-    probe(check, link, "", PROBE_QUEUE);
-    begin_info(&cmd);
-    if (link_send(link, &cmd, LINK_TIMEOUT, on_info, asked) < 0)
-        unask(asked);
+    later_command_say(&cmd, "INFO");
+    redis_check_send(check, link, node, which, &cmd, on_info);
 }
 
 /* Finds a name whose queue is at this master. The fewer slots the master has, the more names this
@@ -249,18 +237,11 @@ static void ask_master(struct redis_check *check, struct link *link, size_t whic
 {
     struct later_redis *redis = link_redis(link);
     char node[LATER_NODE_SIZE], queue[LATER_QUEUE_MAX + 1];
-    struct later_command cmd = { 0 };
-    struct asked *asked;
 
     later_redis_master(redis, which, node);
     if (redis_check_find_queue(check, redis, which, queue, sizeof queue))
         probe(check, link, node, queue);
-    asked = make_asked(check, node);
-    if (!asked)
-        return;
-    begin_info(&cmd);
-    if (later_redis_send_to(redis, which, &cmd, LINK_TIMEOUT, on_info, asked) < 0)
-        unask(asked);
+    redis_check_inform(check, link, node, which);
 }
 
 void redis_check_ask(struct redis_check *check, struct link *link)
@@ -269,8 +250,10 @@ void redis_check_ask(struct redis_check *check, struct link *link)
 
     if (check->open == 0)
         check->doubt = false;
-    if (masters == 0)
-        ask_server(check, link);
+    if (masters == 0) {
+        probe(check, link, "", PROBE_QUEUE);
+        redis_check_inform(check, link, "", SIZE_MAX);
+    }
     for (size_t i = 0; i < masters; i++)
         ask_master(check, link, i);
 }
