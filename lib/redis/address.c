@@ -45,6 +45,14 @@ static int parse_number(const char *text, size_t len, uint32_t *number)
     return *number <= 65535 ? 0 : -1;
 }
 
+bool later_address_is(const char *host, const char *port)
+{
+    uint32_t number;
+
+    return *host && strlen(host) < sizeof((struct later_address *)0)->host &&
+           parse_number(port, strlen(port), 65535, &number) == 0 && number > 0;
+}
+
 static int parse_unix(struct later_address *address, const char *path, struct later_error *err)
 {
     const char *query = strstr(path, "?db=");

@@ -71,6 +71,9 @@ unsigned later_address_sentinels(const struct later_address *address);
 void later_address_host(const struct later_address *address, unsigned which,
                         struct later_address *one);
 
+/* Is this a host of sensible length, and a port? What comes from the network is not trusted. */
+bool later_address_is(const char *host, const char *port);
+
 /* Begins a non-blocking connection to number `which` of the host's addresses (`localhost` may be
  * ::1 and 127.0.0.1; beyond the last it begins again at the first). The socket is CLOEXEC; on TCP
  * it has keepalive (15 s, 5 s, 3 times) and TCP_USER_TIMEOUT (10 s). Resolving the host's name

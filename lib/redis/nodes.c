@@ -1,25 +1,18 @@
 /* nodes.c: who has which slot. */
 #include "redis/nodes.h"
 
+#include "redis/address.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* By the specification, a host "?" is one that the node itself does not know. */
-static bool nodes_is_address(const char *host, const char *port)
-{
-    size_t digits = strspn(port, "0123456789");
-
-    return *host && strcmp(host, "?") != 0 &&
-           strlen(host) < sizeof((struct later_nodes *)0)->list[0].host && digits > 0 &&
-           digits < 6 && !port[digits] && atoi(port) > 0 && atoi(port) <= 65535;
-}
 
 int later_nodes_enter(struct later_nodes *nodes, const char *host, const char *port)
 {
     int free = nodes->count;
 
-    if (!nodes_is_address(host, port))
+    /* By the specification, a host "?" is one that the node itself does not know. */
+    if (strcmp(host, "?") == 0 || !later_address_is(host, port))
         return LATER_NO_NODE;
     for (int i = nodes->count - 1; i >= 0; i--) {
         if (strcmp(nodes->list[i].host, host) == 0 && strcmp(nodes->list[i].port, port) == 0) {

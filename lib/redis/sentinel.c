@@ -2,7 +2,6 @@
 #include "redis/sentinel.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void later_turns_init(struct later_turns *turns, unsigned count)
@@ -54,25 +53,12 @@ void later_sentinel_ask(struct later_command *cmd, const char *master)
     later_command_say(cmd, "SENTINEL get-master-addr-by-name %s", master);
 }
 
-static bool is_port(const char *text)
-{
-    size_t len = strspn(text, "0123456789");
-
-    return len > 0 && len <= 5 && !text[len] && atoi(text) > 0 && atoi(text) <= 65535;
-}
-
-/* Is this a host of sensible length, and a port? What comes from the network is not trusted. */
-static bool sentinel_is_address(const char *host, const char *port)
-{
-    return *host && strlen(host) < sizeof((struct later_address *)0)->host && is_port(port);
-}
-
 int later_sentinel_named(const struct later_reply *reply, struct later_address *to)
 {
     const char *host = later_reply_text(later_reply_at(reply, 0), NULL);
     const char *port = later_reply_text(later_reply_at(reply, 1), NULL);
 
-    if (later_reply_count(reply) != 2 || !sentinel_is_address(host, port))
+    if (later_reply_count(reply) != 2 || !later_address_is(host, port))
         return -1;
     snprintf(to->host, sizeof to->host, "%s", host);
     snprintf(to->port, sizeof to->port, "%s", port);
@@ -91,7 +77,7 @@ bool later_sentinel_switched(const char *text, const char *master, char peer[LAT
 
     if (strncmp(text, master, len) != 0 || text[len] != ' ' ||
         sscanf(text + len, " %*s %*s %255s %5s%c", host, port, &end) != 2 ||
-        !sentinel_is_address(host, port))
+        !later_address_is(host, port))
         return false;
     snprintf(peer, LATER_PEER_SIZE, "%s:%s", host, port);
     return true;
@@ -102,7 +88,7 @@ bool later_sentinel_promoted(const char *text, const char *master, char peer[LAT
     char host[256], port[6], name[64];
 
     if (sscanf(text, "slave %*s %255s %5s @ %63s", host, port, name) != 3 ||
-        strcmp(name, master) != 0 || !sentinel_is_address(host, port))
+        strcmp(name, master) != 0 || !later_address_is(host, port))
         return false;
     snprintf(peer, LATER_PEER_SIZE, "%s:%s", host, port);
     return true;
