@@ -33,15 +33,21 @@ static const struct {
 };
 #define SERVICES (sizeof services / sizeof *services)
 
+/* Calls this function of each service that has it. */
+#define SERVICES_EACH(function, ...)                                                               \
+    do {                                                                                           \
+        for (size_t i = 0; i < SERVICES; i++) {                                                    \
+            if (services[i].row->function)                                                         \
+                services[i].row->function(__VA_ARGS__);                                            \
+        }                                                                                          \
+    } while (0)
+
 /* --- one queue --- */
 
 static void services_end(struct queue *queue)
 {
     queue->config = NULL;
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].row->end)
-            services[i].row->end(queue);
-    }
+    SERVICES_EACH(end, queue);
 }
 
 static void services_begin(struct queue *queue)
@@ -58,18 +64,12 @@ static void services_begin(struct queue *queue)
 
 static void services_drop(struct queue *queue)
 {
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].row->drop)
-            services[i].row->drop(queue);
-    }
+    SERVICES_EACH(drop, queue);
 }
 
 static void services_told(struct queue *queue, const struct later_migrated *migrated)
 {
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].row->told)
-            services[i].row->told(queue, migrated);
-    }
+    SERVICES_EACH(told, queue, migrated);
 }
 
 /* --- a configuration --- */
@@ -122,10 +122,7 @@ void services_configure(struct queues *queues, const struct config *config)
 {
     queues->config = config;
     services_rows(queues, config);
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].row->configure)
-            services[i].row->configure(queues);
-    }
+    SERVICES_EACH(configure, queues);
     for (uint32_t i = 0; i < queues->names.count; i++) {
         struct queue *queue = queues_at(queues, i);
 
@@ -171,18 +168,12 @@ void services_unmake(struct queues *queues)
 
 void services_link_up(struct queues *queues)
 {
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].row->link_up)
-            services[i].row->link_up(queues);
-    }
+    SERVICES_EACH(link_up, queues);
 }
 
 void services_moved(struct queues *queues, const char *peer)
 {
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].row->moved)
-            services[i].row->moved(queues, peer);
-    }
+    SERVICES_EACH(moved, queues, peer);
 }
 
 const char *services_fault(const struct queues *queues)
@@ -196,8 +187,5 @@ const char *services_fault(const struct queues *queues)
 
 void services_count(const struct queues *queues, struct connections *connections)
 {
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (services[i].row->count)
-            services[i].row->count(queues, connections);
-    }
+    SERVICES_EACH(count, queues, connections);
 }
