@@ -400,27 +400,18 @@ static struct seat *seat_of(const struct seats *seats, pid_t pid)
     return NULL;
 }
 
-/* Takes a process off its seat, or off the list of those that are leaving. */
-static struct process *workers_take(struct workers *workers, pid_t pid, struct seat **seat)
+/* Where it is: on a seat, which is *seat then, or on the list of those that are leaving. There is
+ * NULL if it is nowhere. */
+static struct process **workers_find(struct workers *workers, pid_t pid, struct seat **seat)
 {
+    struct process **link = &workers->leaving;
+
     *seat = seat_of(&workers->seats, pid);
     if (!*seat)
         *seat = seat_of(&workers->trial, pid);
-    if (*seat) {
-        struct process *process = (*seat)->process;
-
-        (*seat)->process = NULL;
-        return process;
-    }
-    for (struct process **link = &workers->leaving; *link; link = &(*link)->next) {
-        struct process *process = *link;
-
-        if (process->pid != pid)
-            continue;
-        *link = process->next;
-        return process;
-    }
-    return NULL;
+    while (!*seat && *link && (*link)->pid != pid)
+        link = &(*link)->next;
+    return *seat ? &(*seat)->process : link;
 }
 
 /* Did it run a handler? */
@@ -458,7 +449,7 @@ static void try_again(struct seat *seat, const char *why)
 bool workers_ended(struct workers *workers, pid_t pid)
 {
     struct seat *seat;
-    struct process *process = workers_take(workers, pid, &seat);
+    struct process **link = workers_find(workers, pid, &seat), *process = *link;
     enum restart_cause restart = RESTART_GOOD;
     char text[640];
     bool crash;
@@ -466,6 +457,7 @@ bool workers_ended(struct workers *workers, pid_t pid)
 
     if (!process)
         return false;
+    *link = seat ? NULL : process->next;
     status = process_reap(process);
     crash = process_crashed(process, status);
     if (crash)
@@ -494,15 +486,11 @@ bool workers_ended(struct workers *workers, pid_t pid)
     return true;
 }
 
-bool workers_has(const struct workers *workers, pid_t pid)
+bool workers_has(struct workers *workers, pid_t pid)
 {
-    if (seat_of(&workers->seats, pid) || seat_of(&workers->trial, pid))
-        return true;
-    for (const struct process *process = workers->leaving; process; process = process->next) {
-        if (process->pid == pid)
-            return true;
-    }
-    return false;
+    struct seat *seat;
+
+    return *workers_find(workers, pid, &seat) != NULL;
 }
 
 static void workers_count_one(struct process *process, void *arg)

@@ -76,7 +76,7 @@ void workers_expel(struct workers *workers, const struct slots *slots, const cha
 bool workers_ended(struct workers *workers, pid_t pid);
 
 /* Is this child a worker of ours? */
-bool workers_has(const struct workers *workers, pid_t pid);
+bool workers_has(struct workers *workers, pid_t pid);
 
 /* Sends the TERMs and KILLs that are due. */
 void workers_tick(struct workers *workers);
