@@ -108,8 +108,7 @@ static bool seek_ask_part(struct seek *seek, struct part *part)
     struct later_command cmd = { 0 };
 
     part->seek = seek;
-    later_command_begin(&cmd, 1 + part->count * options->keys);
-    later_command_text(&cmd, "EXISTS");
+    later_command_open(&cmd, part->count * options->keys, "EXISTS");
     for (size_t i = 0; i < part->count * options->keys; i++)
         later_command_text(&cmd,
                            options->key(options->arg, seek->queues[part->from + i / options->keys],

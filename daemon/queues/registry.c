@@ -36,9 +36,7 @@ static void registry_name_queues(const struct config *config, const struct confi
     if (count == 0)
         return;
     later_key_queues(key, config->redis.prefix);
-    later_command_begin(&cmd, 2 + count);
-    later_command_text(&cmd, "SADD");
-    later_command_text(&cmd, key);
+    later_command_open(&cmd, count, "SADD %s", key);
     for (uint32_t q = 0; q < pool->queue_count; q++) {
         if (!pool->queues[q].is_followed)
             later_command_text(&cmd, pool->queues[q].name);

@@ -257,8 +257,7 @@ static void read_plans(struct queues *queues, struct queue *const *list, size_t 
         return;
     }
     reading->count = count;
-    later_command_begin(&cmd, 1 + count);
-    later_command_text(&cmd, count > 1 ? "MGET" : "GET");
+    later_command_open(&cmd, count, count > 1 ? "MGET" : "GET");
     for (size_t i = 0; i < count; i++) {
         reading->list[i] = list[i];
         later_command_text(&cmd, list[i]->keys.name[LATER_KEY_SHARDS]);

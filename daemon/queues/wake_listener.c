@@ -85,8 +85,7 @@ static void listen_for(struct listener *listener)
     if (listener->waiting || !link_is_up(listener->link) ||
         !options->idle(options->arg, listener->pools))
         return;
-    later_command_begin(&cmd, listener->count + 2);
-    later_command_text(&cmd, "BLPOP");
+    later_command_open(&cmd, listener->count + 1, "BLPOP");
     for (size_t i = 0; i < listener->count; i++)
         later_command_text(&cmd, listener->heard[i]->keys.name[LATER_KEY_WAKE]);
     later_command_seconds(&cmd, wait);

@@ -104,8 +104,7 @@ static void begin_to_wait(struct intake *intake)
     if (intake->waits_long && fall_asleep(intake))
         return;
     wait = longest_wait(intake);
-    later_command_begin(&cmd, count + 2);
-    later_command_text(&cmd, "BLPOP");
+    later_command_open(&cmd, count + 1, "BLPOP");
     for (uint32_t i = 0; i < count; i++)
         later_command_text(&cmd, intake->queues[i].known.keys.name[LATER_KEY_WAKE]);
     later_command_seconds(&cmd, wait);

@@ -234,9 +234,7 @@ static void client_name_queues(struct later_client *client, char (*queues)[LATER
     char key[LATER_KEY_MAX];
 
     later_key_queues(key, client->prefix);
-    later_command_begin(&cmd, 2 + count);
-    later_command_text(&cmd, "SADD");
-    later_command_text(&cmd, key);
+    later_command_open(&cmd, count, "SADD %s", key);
     for (size_t i = 0; i < count; i++)
         later_command_text(&cmd, queues[i]);
     later_redis_send(client->redis, &cmd, client->timeout, client_on_named, client);

@@ -230,9 +230,7 @@ void later_flow_hear(struct later_command *cmd, const struct later_keys *keys, c
 void later_flow_heard(struct later_command *cmd, const struct later_keys *keys,
                       const char *const *news, size_t count)
 {
-    later_command_begin(cmd, 2 + count);
-    later_command_text(cmd, "ZREM");
-    later_command_text(cmd, keys->name[LATER_KEY_NEWS]);
+    later_command_open(cmd, count, "ZREM %s", keys->name[LATER_KEY_NEWS]);
     for (size_t i = 0; i < count; i++)
         later_command_text(cmd, news[i]);
 }
@@ -250,14 +248,12 @@ static const char *const flow_counts[] = { "total", "open", "waiting", "dead",
 
 void later_flow_keep(struct later_command *cmd, const struct later_keys *keys, double seconds)
 {
-    bool is_set = seconds != LATER_FLOW_KEPT;
+    const char *key = keys->name[LATER_KEY_STATS];
 
-    later_command_begin(cmd, is_set ? 4 : 3);
-    later_command_text(cmd, is_set ? "HSET" : "HDEL");
-    later_command_text(cmd, keys->name[LATER_KEY_STATS]);
-    later_command_text(cmd, "flows_kept");
-    if (is_set)
-        later_command_seconds(cmd, seconds);
+    if (seconds != LATER_FLOW_KEPT)
+        later_command_say(cmd, "HSET %s flows_kept %f", key, seconds);
+    else
+        later_command_say(cmd, "HDEL %s flows_kept", key);
 }
 
 void later_flow_look(struct later_command *cmd, const struct later_keys *keys, const char *name)
@@ -265,8 +261,7 @@ void later_flow_look(struct later_command *cmd, const struct later_keys *keys, c
     char key[LATER_KEY_MAX], starred[16];
 
     later_key_flow(key, keys, name, "");
-    later_command_begin(cmd, 4 + 2 * COUNTS);
-    later_command_texts(cmd, (const char *const[]){ "HMGET", key, "closed", "made" }, 4);
+    later_command_open(cmd, 2 * COUNTS, "HMGET %s closed made", key);
     for (size_t i = 0; i < COUNTS; i++) {
         snprintf(starred, sizeof starred, "*%s", flow_counts[i]);
         later_command_text(cmd, flow_counts[i]);

@@ -36,9 +36,8 @@ void later_glance_ask(struct later_command *cmd, const struct later_keys *keys, 
 
     while (count < 3 && glances[n].args[count])
         count++;
-    later_command_begin(cmd, 2 + count + (n == LATER_GLANCE_OVERDUE || n == LATER_GLANCE_BESIDE));
-    later_command_text(cmd, glances[n].name);
-    later_command_bytes(cmd, keys->name[glances[n].key], keys->len[glances[n].key]);
+    later_command_open(cmd, count + (n == LATER_GLANCE_OVERDUE || n == LATER_GLANCE_BESIDE),
+                       "%s %s", glances[n].name, keys->name[glances[n].key]);
     for (size_t i = 0; i < count; i++)
         later_command_text(cmd, glances[n].args[i]);
     if (n == LATER_GLANCE_OVERDUE)

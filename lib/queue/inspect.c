@@ -242,14 +242,6 @@ bool later_inspect_paused(const struct later_reply *reply, struct later_pause *p
 
 /* --- plain commands --- */
 
-static void begin_keyed(struct later_command *cmd, size_t count, const char *name,
-                        const struct later_keys *keys, enum later_key key)
-{
-    later_command_begin(cmd, count);
-    later_command_text(cmd, name);
-    later_command_bytes(cmd, keys->name[key], keys->len[key]);
-}
-
 void later_inspect_from(struct later_command *cmd, const struct later_keys *keys,
                         enum later_key key, const char *score, uint64_t offset, size_t count)
 {
@@ -312,24 +304,24 @@ const struct later_reply *later_inspect_scanned(const struct later_reply *reply,
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count)
 {
-    begin_keyed(cmd, 2 + count, "ZMSCORE", keys, key);
+    later_command_open(cmd, count, "ZMSCORE %s", keys->name[key]);
 }
 
 void later_inspect_fields(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count)
 {
-    begin_keyed(cmd, 2 + count, "HMGET", keys, key);
+    later_command_open(cmd, count, "HMGET %s", keys->name[key]);
 }
 
 void later_inspect_noted(struct later_command *cmd, const struct later_keys *keys, size_t count)
 {
-    begin_keyed(cmd, 2 + count, "HMGET", keys, LATER_KEY_RECORDS);
+    later_command_open(cmd, count, "HMGET %s", keys->name[LATER_KEY_RECORDS]);
 }
 
 void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           size_t len)
 {
-    begin_keyed(cmd, 3, "HEXISTS", keys, LATER_KEY_JOBS);
+    later_command_open(cmd, 1, "HEXISTS %s", keys->name[LATER_KEY_JOBS]);
     later_command_bytes(cmd, id, len);
 }
 
@@ -346,7 +338,7 @@ void later_inspect_limit(struct later_command *cmd, const struct later_keys *key
 void later_inspect_weights(struct later_command *cmd, const struct later_keys *keys,
                            const char *const *groups, const double *weights, size_t count)
 {
-    begin_keyed(cmd, 2 + 2 * count, "HSET", keys, LATER_KEY_GROUPS);
+    later_command_open(cmd, 2 * count, "HSET %s", keys->name[LATER_KEY_GROUPS]);
     for (size_t i = 0; i < count; i++) {
         later_command_text(cmd, groups[i]);
         later_command_seconds(cmd, weights[i]);
@@ -355,7 +347,7 @@ void later_inspect_weights(struct later_command *cmd, const struct later_keys *k
 
 void later_inspect_weightless(struct later_command *cmd, const struct later_keys *keys)
 {
-    begin_keyed(cmd, 2, "DEL", keys, LATER_KEY_GROUPS);
+    later_command_say(cmd, "DEL %s", keys->name[LATER_KEY_GROUPS]);
 }
 
 void later_inspect_edit(struct later_command *cmd, const struct later_keys *keys, const char *id,
@@ -420,8 +412,7 @@ void later_inspect_member(struct later_command *cmd, const struct later_keys *ke
 void later_inspect_wait(struct later_command *cmd, const struct later_keys *const *queues,
                         size_t count, double seconds)
 {
-    later_command_begin(cmd, 2 + count);
-    later_command_text(cmd, "BLPOP");
+    later_command_open(cmd, count + 1, "BLPOP");
     for (size_t i = 0; i < count; i++)
         later_command_bytes(cmd, queues[i]->name[LATER_KEY_WAKE], queues[i]->len[LATER_KEY_WAKE]);
     later_command_seconds(cmd, seconds);

@@ -152,9 +152,7 @@ void later_forgotten_keep(struct later_command *cmd, const char *prefix)
 void later_forgotten_ask(struct later_command *cmd, const char *prefix, size_t count)
 {
     char key[LATER_KEY_MAX];
-    size_t len = later_key_forgotten(key, prefix);
 
-    later_command_begin(cmd, 2 + count);
-    later_command_text(cmd, "ZMSCORE");
-    later_command_bytes(cmd, key, len);
+    later_key_forgotten(key, prefix);
+    later_command_open(cmd, count, "ZMSCORE %s", key);
 }

@@ -121,9 +121,7 @@ void later_queue_documents(struct later_command *cmd, const struct later_keys *k
 {
     size_t count = later_queue_reserved_count(reserved), len;
 
-    later_command_begin(cmd, 2 + count);
-    later_command_text(cmd, "HMGET");
-    later_command_text(cmd, keys->name[LATER_KEY_JOBS]);
+    later_command_open(cmd, count, "HMGET %s", keys->name[LATER_KEY_JOBS]);
     for (size_t i = 0; i < count; i++) {
         const char *id = later_reply_text(later_reply_at(reserved, 1 + 3 * i), &len);
 

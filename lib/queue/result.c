@@ -46,10 +46,7 @@ void later_result_forget(struct later_command *cmd, const struct later_keys *key
     char result[LATER_KEY_MAX];
 
     later_key_result(result, keys, id);
-    later_command_begin(cmd, 4);
-    later_command_text(cmd, "LREM");
-    later_command_text(cmd, result);
-    later_command_text(cmd, "1");
+    later_command_open(cmd, 1, "LREM %s 1", result);
     later_command_bytes(cmd, element, len);
 }
 

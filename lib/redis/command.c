@@ -105,15 +105,14 @@ void later_command_seconds(struct later_command *cmd, double seconds)
     later_command_bytes(cmd, text, len);
 }
 
-void later_command_say(struct later_command *cmd, const char *words, ...)
+static void command_put_words(struct later_command *cmd, size_t more, const char *words,
+                              va_list args)
 {
     size_t count = 1, len;
-    va_list args;
 
     for (const char *p = words; (p = strchr(p, ' ')); p++)
         count++;
-    later_command_begin(cmd, count);
-    va_start(args, words);
+    later_command_begin(cmd, count + more);
     for (; count > 0; count--, words += len + 1) {
         len = strcspn(words, " ");
         if (strncmp(words, "%s", 2) == 0)
@@ -127,6 +126,23 @@ void later_command_say(struct later_command *cmd, const char *words, ...)
         else
             later_command_bytes(cmd, words, len);
     }
+}
+
+void later_command_say(struct later_command *cmd, const char *words, ...)
+{
+    va_list args;
+
+    va_start(args, words);
+    command_put_words(cmd, 0, words, args);
+    va_end(args);
+}
+
+void later_command_open(struct later_command *cmd, size_t more, const char *words, ...)
+{
+    va_list args;
+
+    va_start(args, words);
+    command_put_words(cmd, more, words, args);
     va_end(args);
 }
 

@@ -40,6 +40,10 @@ void later_command_begin(struct later_command *cmd, size_t count);
 void later_command_say(struct later_command *cmd, const char *words, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same for its first words: `more` arguments are to follow. */
+void later_command_open(struct later_command *cmd, size_t more, const char *words, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #define LATER_SECONDS_SIZE 24 /* seconds as text, with the NUL */
 
 /* Writes seconds with six decimals, as scripts take them, whatever the locale. Negative numbers and

@@ -75,9 +75,7 @@ void later_script_load(struct later_command *cmd, enum later_script script, bool
 {
     const struct later_script_text *text = &later_script_texts[script];
 
-    later_command_begin(cmd, 3);
-    later_command_text(cmd, "SCRIPT");
-    later_command_text(cmd, "LOAD");
+    later_command_open(cmd, 1, "SCRIPT LOAD");
     if (told)
         script_add_told(cmd, text);
     else
