@@ -135,7 +135,7 @@ static int groups_records(struct cli *cli, const struct later_keys *keys,
 
     if (!count)
         return 0;
-    later_inspect_noted(&cmd, keys, count);
+    later_inspect_fields(&cmd, keys, LATER_KEY_RECORDS, count);
     for (size_t i = 0; i < count; i++) {
         size_t len;
         const char *member = later_reply_text(later_reply_at(members, 2 * i), &len);

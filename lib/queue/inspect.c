@@ -313,11 +313,6 @@ void later_inspect_fields(struct later_command *cmd, const struct later_keys *ke
     later_command_open(cmd, count, "HMGET %s", keys->name[key]);
 }
 
-void later_inspect_noted(struct later_command *cmd, const struct later_keys *keys, size_t count)
-{
-    later_command_open(cmd, count, "HMGET %s", keys->name[LATER_KEY_RECORDS]);
-}
-
 void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           size_t len)
 {

@@ -178,11 +178,9 @@ void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys
  * members, the others their scores or values. */
 const struct later_reply *later_inspect_scanned(const struct later_reply *reply, char cursor[32]);
 
-/* Encode `ZMSCORE key member…` and `HMGET records id…`, for members that the caller adds; and
- * `HEXISTS jobs id`. */
+/* Encode `ZMSCORE key member…`, for members that the caller adds, and `HEXISTS jobs id`. */
 void later_inspect_scores(struct later_command *cmd, const struct later_keys *keys,
                           enum later_key key, size_t count);
-void later_inspect_noted(struct later_command *cmd, const struct later_keys *keys, size_t count);
 void later_inspect_exists(struct later_command *cmd, const struct later_keys *keys, const char *id,
                           size_t len);
 
