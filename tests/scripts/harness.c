@@ -324,6 +324,18 @@ void script_keys(const struct later_script_text *script, const char *out[16])
     }
 }
 
+void hold(const char *ids)
+{
+    for (; *ids; ids++)
+        push(text("%c", *ids));
+    reserve('t', 500);
+}
+
+const char *mine(const char *id)
+{
+    return member('t', id);
+}
+
 long long lapse(const char *reason)
 {
     const redisReply *told = run("migrate", "1", NULL);

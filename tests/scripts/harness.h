@@ -111,6 +111,10 @@ void make_due(const char *set);
  * key `held`, and is taken off all arguments that have it. */
 const char *member(char token, const char *id);
 
+/* Pushes and reserves jobs whose ids are these letters under the token t; `mine` is its member. */
+void hold(const char *ids);
+const char *mine(const char *id);
+
 /* Has every lease that has run out lapse, as a migrator does; returns how many jobs there were. */
 long long lapse(const char *reason);
 

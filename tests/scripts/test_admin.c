@@ -102,8 +102,8 @@ TEST(a_cancelled_reservation_is_told)
     ck_assert_str_eq(heard(listener, "cancelled"), "end");
     push("b");
     reserve('t', 1);
-    run("cancel", member('t', "b"), NULL);
-    ck_assert_str_eq(heard(listener, "cancelled"), member('t', "b"));
+    run("cancel", mine("b"), NULL);
+    ck_assert_str_eq(heard(listener, "cancelled"), mine("b"));
     redisFree(listener);
 }
 
@@ -113,10 +113,10 @@ TEST(a_cancelled_reservation_is_lost)
 
     push("a");
     reserve('t', 1);
-    ck_assert_str_eq(flat(run("cancel", member('t', "a"), NULL)), "reserved");
+    ck_assert_str_eq(flat(run("cancel", mine("a"), NULL)), "reserved");
     before = digest();
-    ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
-    ck_assert_str_eq(flat(run("release", member('t', "a"), "0", "ran", "", NULL)), "1");
+    ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "1");
+    ck_assert_str_eq(flat(run("release", mine("a"), "0", "ran", "", NULL)), "1");
     ck_assert_uint_eq(digest(), before);
     check_sums();
 }
@@ -131,7 +131,7 @@ TEST(a_reserved_job_needs_its_member)
     before = digest();
     ck_assert_str_eq(flat(run("cancel", "a", member('u', "a"), "b", "x", NULL)), "   ");
     ck_assert_uint_eq(digest(), before);
-    ck_assert_str_eq(flat(run("cancel", "x", member('t', "a"), "a", NULL)), " reserved ");
+    ck_assert_str_eq(flat(run("cancel", "x", mine("a"), "a", NULL)), " reserved ");
     check_sums();
 }
 
@@ -175,24 +175,21 @@ TEST(at_most_five_hundred_a_call)
 
 /* ---- purge */
 
-TEST(purge_drops_the_first_of_a_state)
+TEST_EACH(purge_drops_the_first_of_a_state, 3)
 {
     static const char *const states[] = { "ready", "delayed", "dead" };
 
-    for (size_t i = 0; i < 3; i++) {
-        ask("FLUSHALL");
-        one_in_each_state();
-        fill_each_state();
-        ck_assert_str_eq(flat(run("purge", states[i], "500", NULL)), "1");
-        ck_assert_int_eq(size_of(states[i]), 0);
-        ck_assert_int_eq(size_of("jobs"), 3);
-        for (size_t n = 0; n < 5; n++)
-            ck_assert_str_eq(noted(tags[n], states[i]), "");
-        ck_assert_int_eq(how_many("a"), 3);
-        ck_assert_int_eq(stat_of("purged"), 1);
-        check_sums();
-        ck_assert_str_eq(flat(run("purge", states[i], "500", NULL)), "0");
-    }
+    one_in_each_state();
+    fill_each_state();
+    ck_assert_str_eq(flat(run("purge", states[_i], "500", NULL)), "1");
+    ck_assert_int_eq(size_of(states[_i]), 0);
+    ck_assert_int_eq(size_of("jobs"), 3);
+    for (size_t n = 0; n < 5; n++)
+        ck_assert_str_eq(noted(tags[n], states[_i]), "");
+    ck_assert_int_eq(how_many("a"), 3);
+    ck_assert_int_eq(stat_of("purged"), 1);
+    check_sums();
+    ck_assert_str_eq(flat(run("purge", states[_i], "500", NULL)), "0");
 }
 
 TEST(purge_keeps_to_its_limit)
@@ -327,9 +324,9 @@ TEST(a_paused_queue_goes_on_otherwise)
     push("c");
     reserve('t', 3);
     run("pause", NULL);
-    run("ack", member('t', "a"), NULL);
-    run("release", member('t', "b"), "0", "ran", "", NULL);
-    run("return", member('t', "c"), "0", "held", NULL);
+    run("ack", mine("a"), NULL);
+    run("release", mine("b"), "0", "ran", "", NULL);
+    run("return", mine("c"), "0", "held", NULL);
     push("d");
     push_when("e", "+100");
     run("kick", "e", NULL);

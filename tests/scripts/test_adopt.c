@@ -31,7 +31,7 @@ TEST(a_plain_member_is_adopted)
     ck_assert_str_eq(told(reply, 0, ID), PLAIN_SHA1);
     ck_assert_str_eq(told(reply, 0, DOCUMENT), PLAIN);
     ck_assert_str_eq(told(reply, 1, ID), "a");
-    ck_assert_str_eq(members("reserved"), text("%s %s", member('t', PLAIN_SHA1), member('t', "a")));
+    ck_assert_str_eq(members("reserved"), text("%s %s", mine(PLAIN_SHA1), mine("a")));
     ck_assert_str_eq(field("jobs", PLAIN_SHA1), PLAIN);
     ck_assert_int_eq(stat_of("adopted"), 1);
     check_sums();
@@ -111,7 +111,7 @@ TEST(strange_scores_are_told_and_restored)
     for (size_t i = 0; i < 6; i++) {
         const char *id = told(reply, i, ID);
 
-        ck_assert_str_eq(flat(run("return", member('t', id), "0", "held", NULL)), "");
+        ck_assert_str_eq(flat(run("return", mine(id), "0", "held", NULL)), "");
         ck_assert_double_eq(score("ready", id), strtod(scores[i], NULL));
     }
     check_sums();
@@ -202,27 +202,23 @@ static const struct {
     { "", 0 },       { "a b", 3 },      { "nul\0", 4 },       { "\0", 1 },
     { "line\n", 5 }, { "\x1b[31m", 5 }, { "caf\xc3\xa9", 5 }, { "del\x7f", 4 },
 };
-#define BAD_IDS (sizeof bad_ids / sizeof *bad_ids)
 
-TEST(a_bad_id_becomes_another)
+TEST_EACH(a_bad_id_becomes_another, COUNT(bad_ids))
 {
-    for (size_t i = 0; i < BAD_IDS; i++) {
-        const redisReply *reply;
+    const redisReply *reply;
 
-        ask("FLUSHALL");
-        plant(bad_ids[i].id, bad_ids[i].len, PLAIN);
-        reply = reserve('t', 10);
-        ck_assert_uint_eq(jobs_in(reply), 1);
-        ck_assert_str_eq(told(reply, 0, ID), PLAIN_SHA1);
-        ck_assert_str_eq(ask("ZSCORE %s " PLAIN_SHA1, held_by("tttttttttttttttt"))->str, "5");
-        ck_assert_str_eq(told(reply, 0, DOCUMENT), PLAIN);
-        ck_assert_int_eq(size_of("jobs"), 1);
-        ck_assert_str_eq(members("reserved"), member('t', PLAIN_SHA1));
-        check_sums();
-        run("ack", member('t', PLAIN_SHA1), NULL);
-        ck_assert_int_eq(size_of("jobs"), 0);
-        check_sums();
-    }
+    plant(bad_ids[_i].id, bad_ids[_i].len, PLAIN);
+    reply = reserve('t', 10);
+    ck_assert_uint_eq(jobs_in(reply), 1);
+    ck_assert_str_eq(told(reply, 0, ID), PLAIN_SHA1);
+    ck_assert_str_eq(ask("ZSCORE %s " PLAIN_SHA1, held_by("tttttttttttttttt"))->str, "5");
+    ck_assert_str_eq(told(reply, 0, DOCUMENT), PLAIN);
+    ck_assert_int_eq(size_of("jobs"), 1);
+    ck_assert_str_eq(members("reserved"), mine(PLAIN_SHA1));
+    check_sums();
+    run("ack", mine(PLAIN_SHA1), NULL);
+    ck_assert_int_eq(size_of("jobs"), 0);
+    check_sums();
 }
 
 TEST(an_id_of_200_characters_stays_and_one_of_201_does_not)

@@ -76,55 +76,49 @@ TEST(an_attempt_ends_the_count)
     check_due("a", 5, "{3}");
 }
 
-TEST(a_kick_of_a_dead_job_ends_it_too)
+TEST_EACH(a_kick_of_a_dead_job_ends_it_too, 2)
 {
-    for (int filtered = 0; filtered < 2; filtered++) {
-        ask("FLUSHALL");
-        again("a", "+0/20", "{1}");
-        reserve('t', 1);
-        run("bury", member('t', "a"), "ran", "", NULL);
-        note("b", "a", text("%.6f", now() - 100));
-        if (filtered)
-            run("act", "kick", "dead", "", "a", "", NULL);
-        else
-            run("kick", "a", NULL);
-        ck_assert_str_eq(again("a", "+5/20", "{2}"), "REPLACED");
-        check_due("a", 5, "{2}");
-    }
+    again("a", "+0/20", "{1}");
+    reserve('t', 1);
+    run("bury", mine("a"), "ran", "", NULL);
+    note("b", "a", text("%.6f", now() - 100));
+    if (_i)
+        run("act", "kick", "dead", "", "a", "", NULL);
+    else
+        run("kick", "a", NULL);
+    ck_assert_str_eq(again("a", "+5/20", "{2}"), "REPLACED");
+    check_due("a", 5, "{2}");
 }
 
 #define ODD "{\"x\":\n \"100% 0A %0A n=5\"}"
 
 /* The last one that came while it ran runs after it, however it ends. */
-TEST(what_runs_runs_again)
+TEST_EACH(what_runs_runs_again, 3)
 {
     static const char *const ends[] = { "ack", "expire", "bury" };
 
-    for (size_t i = 0; i < 3; i++) {
-        ask("FLUSHALL");
-        push("a");
-        push("b");
-        reserve('t', 2);
-        ck_assert_str_eq(push_as("again", "a", "+5", "3", "{1}"), "AGAIN");
-        ck_assert_str_eq(push_as("again", "a", "+7", "-4/60@shop", ODD), "AGAIN");
-        ck_assert_str_eq(push_as("replace", "a", "", "0", "{2}"), "EXISTS reserved");
-        ck_assert_str_eq(field("jobs", "a"), "{\"type\":\"t\"}");
-        ck_assert_int_eq(stat_of("pushed"), 2);
-        check_sums();
-        if (i == 2)
-            run("bury", member('t', "a"), "ran", "", member('t', "b"), "ran", "", NULL);
-        else
-            run(ends[i], member('t', "a"), member('t', "b"), NULL);
-        check_due("a", 7, ODD);
-        ck_assert_str_eq(noted("p", "a"), "-4");
-        ck_assert_str_eq(noted("u", "a"), "60.000000");
-        ck_assert_str_eq(noted("q", "a"), "0 shop");
-        ck_assert_str_eq(noted("n", "a"), "");
-        ck_assert_int_eq(stat_of("pushed"), i == 2 ? 2 : 3);
-        ck_assert_int_eq(stat_of("replaced"), i == 2);
-        ck_assert_int_eq(size_of("dead"), i == 2);
-        check_sums();
-    }
+    push("a");
+    push("b");
+    reserve('t', 2);
+    ck_assert_str_eq(push_as("again", "a", "+5", "3", "{1}"), "AGAIN");
+    ck_assert_str_eq(push_as("again", "a", "+7", "-4/60@shop", ODD), "AGAIN");
+    ck_assert_str_eq(push_as("replace", "a", "", "0", "{2}"), "EXISTS reserved");
+    ck_assert_str_eq(field("jobs", "a"), "{\"type\":\"t\"}");
+    ck_assert_int_eq(stat_of("pushed"), 2);
+    check_sums();
+    if (_i == 2)
+        run("bury", mine("a"), "ran", "", mine("b"), "ran", "", NULL);
+    else
+        run(ends[_i], mine("a"), mine("b"), NULL);
+    check_due("a", 7, ODD);
+    ck_assert_str_eq(noted("p", "a"), "-4");
+    ck_assert_str_eq(noted("u", "a"), "60.000000");
+    ck_assert_str_eq(noted("q", "a"), "0 shop");
+    ck_assert_str_eq(noted("n", "a"), "");
+    ck_assert_int_eq(stat_of("pushed"), _i == 2 ? 2 : 3);
+    ck_assert_int_eq(stat_of("replaced"), _i == 2);
+    ck_assert_int_eq(size_of("dead"), _i == 2);
+    check_sums();
 }
 
 TEST(a_retry_comes_before_it)
@@ -132,7 +126,7 @@ TEST(a_retry_comes_before_it)
     push("a");
     reserve('t', 1);
     again("a", "", "{1}");
-    run("release", member('t', "a"), "0", "ran", "", NULL);
+    run("release", mine("a"), "0", "ran", "", NULL);
     ck_assert_str_eq(members("ready"), "a");
     ck_assert_str_eq(field("jobs", "a"), "{\"type\":\"t\"}");
     check_sums();
@@ -174,7 +168,7 @@ TEST(beside_one_that_runs_not_for_ever_either)
     reserve('t', 1);
     again("a", "+10/20", "{1} b=1.5");
     again("a", "+10/20", "{2}");
-    run("ack", member('t', "a"), NULL);
+    run("ack", mine("a"), NULL);
     check_due("a", 10, "{2}");
     ck_assert_double_le(strtod(noted("b", "a"), NULL), now());
     ck_assert_double_ge(strtod(noted("b", "a"), NULL), now() - 1);
@@ -197,7 +191,7 @@ TEST(an_id_stays_taken_from_its_push)
     push_as("new", "b", "", "0/+0.001", "{1}");
     reserve('t', 2);
     server_advance(&harness_server, 0.01);
-    run("ack", member('t', "a"), member('t', "b"), NULL);
+    run("ack", mine("a"), mine("b"), NULL);
     ck_assert_str_eq(push_as("new", "a", "", "0", "{2}"), "EXISTS ended");
     ck_assert_double_ge(score("unique", "a"), before + 60 - 1e-6);
     ck_assert_double_le(score("unique", "a"), now() + 60 - 0.005); /* not from its end */

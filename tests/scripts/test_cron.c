@@ -81,7 +81,7 @@ TEST(a_tick_is_pushed_once)
     check_wake();
 
     reserve('t', 1);
-    run("ack", member('t', id), NULL); /* the id is forgotten */
+    run("ack", mine(id), NULL); /* the id is forgotten */
     ck_assert_str_eq(fire("", tick), "MOVED");
     ck_assert_int_eq(stat_of("pushed"), 1);
     check_sums();
@@ -177,7 +177,7 @@ static const char *overlap(const char *policy, size_t in)
     if (in >= 2)
         reserve('t', 1);
     if (in == 3)
-        run("bury", member('t', text("cron:s:%ld", tick)), "ran", "\"kind\":\"retry\"}", NULL);
+        run("bury", mine(text("cron:s:%ld", tick)), "ran", "\"kind\":\"retry\"}", NULL);
     if (in == 1) {
         ask("ZREM %s cron:s:%ld", key("ready"), tick);
         ask("ZADD %s 4000000000 cron:s:%ld", key("delayed"), tick);
@@ -408,7 +408,7 @@ TEST(a_question_is_over)
 
 /* --- one that no laterd can read --- */
 
-static const char *hold(const char *lines, long tick)
+static const char *hold_back(const char *lines, long tick)
 {
     return run("cron_fire", "s", text("%ld", tick), sha_of(lines), "", "?", "0", "0", NULL)
         ->element[0]
@@ -425,9 +425,9 @@ TEST(a_held_tick_comes_again)
 {
     long tick = make("", 1), before = present();
 
-    ck_assert_str_eq(hold("late=5\n", tick), "MOVED");
-    ck_assert_str_eq(hold("", tick + 1), "MOVED");
-    ck_assert_str_eq(hold("", tick), "HELD");
+    ck_assert_str_eq(hold_back("late=5\n", tick), "MOVED");
+    ck_assert_str_eq(hold_back("", tick + 1), "MOVED");
+    ck_assert_str_eq(hold_back("", tick), "HELD");
     ck_assert_double_ge(score("cron", "s"), (double)before + LATER_CRON_HELD);
     ck_assert_double_le(score("cron", "s"), (double)present() + LATER_CRON_HELD);
     ck_assert_str_eq(next_of(), text("%ld", tick));
@@ -437,8 +437,8 @@ TEST(a_held_tick_comes_again)
 
     ask("ZADD %s 1 s", key("cron"));
     ck_assert_str_eq(next_of(), text("%ld", tick));
-    ck_assert_str_eq(hold("", tick), "HELD");  /* again */
-    ck_assert_str_eq(fire("", tick), "FIRED"); /* by one that can read it */
+    ck_assert_str_eq(hold_back("", tick), "HELD"); /* again */
+    ck_assert_str_eq(fire("", tick), "FIRED");     /* by one that can read it */
     ck_assert_double_eq(score("cron", "s"), (double)tick + 100);
     ck_assert_str_eq(state("held"), "");
     ck_assert_str_eq(state("missed"), "");
@@ -448,7 +448,7 @@ TEST(a_held_tick_is_fired_by_a_new_definition)
 {
     long tick = make("", 1);
 
-    ck_assert_str_eq(hold("", tick), "HELD");
+    ck_assert_str_eq(hold_back("", tick), "HELD");
     ck_assert_str_eq(put("late=5\n", present() + 70, "set"), "PUT");
     ck_assert_double_eq(score("cron", "s"), (double)tick);
     ck_assert_str_eq(state("held"), "");
@@ -459,7 +459,7 @@ TEST(a_held_question_stays_one)
 {
     long asked = make_asked("", 1);
 
-    ck_assert_str_eq(hold("", asked), "HELD");
+    ck_assert_str_eq(hold_back("", asked), "HELD");
     ck_assert_str_eq(state("asked"), text("%ld", asked));
     ck_assert_str_eq(
         run("cron_fire", "s", text("%ld", asked), sha_of(""), "", "4000000000", "0", "0", NULL)
@@ -474,7 +474,7 @@ TEST(a_held_tick_is_missed_by_a_pause)
 {
     long tick = make("", 1);
 
-    ck_assert_str_eq(hold("", tick), "HELD");
+    ck_assert_str_eq(hold_back("", tick), "HELD");
     ck_assert_str_eq(flat(run("cron_move", "seen", "s", "config:h:2", NULL)), "1");
     ck_assert_str_eq(state("held"), text("%ld", tick));
     ck_assert_str_eq(flat(run("cron_move", "pause", "s", "", NULL)), "1");
@@ -486,7 +486,7 @@ TEST(a_held_tick_is_missed_by_a_pause)
 
 TEST(a_held_tick_ends_with_another_one)
 {
-    ck_assert_str_eq(hold("", make("", 1)), "HELD");
+    ck_assert_str_eq(hold_back("", make("", 1)), "HELD");
     ck_assert_str_eq(flat(run("cron_move", "resume", "s", "4000000000", NULL)), "1");
     ck_assert_str_eq(state("held"), "");
     ck_assert_str_eq(next_of(), "4000000000");

@@ -223,28 +223,25 @@ TEST(junk_beside_jobs_stops_nothing)
     }
 }
 
-TEST(junk_counts_begin_anew)
+TEST_EACH(junk_counts_begin_anew, 5)
 {
     static const char *const junk[] = { "nan", "inf", "x", "1e99", "" };
 
-    for (size_t i = 0; i < 5; i++) {
-        ask("FLUSHALL");
-        push("a");
-        reserve('t', 1);
-        push_when("b", "+100");
-        make_due("reserved");
-        make_due("delayed");
-        note("p", "a", junk[i]);
-        note("p", "b", junk[i]);
-        note("a", "a", junk[i]);
-        ask("HSET %s lapsed %s", key("stats"), junk[i]);
-        ck_assert_int_eq(run("migrate", "500", NULL)->element[0]->integer, 1);
-        ck_assert_int_eq(lapse(""), 1);
-        ck_assert_int_eq(size_of("ready"), 2);
-        ck_assert_str_eq(noted("a", "a"), "1");
-        ck_assert_int_eq(stat_of("lapsed"), 1);
-        check_sums();
-    }
+    push("a");
+    reserve('t', 1);
+    push_when("b", "+100");
+    make_due("reserved");
+    make_due("delayed");
+    note("p", "a", junk[_i]);
+    note("p", "b", junk[_i]);
+    note("a", "a", junk[_i]);
+    ask("HSET %s lapsed %s", key("stats"), junk[_i]);
+    ck_assert_int_eq(run("migrate", "500", NULL)->element[0]->integer, 1);
+    ck_assert_int_eq(lapse(""), 1);
+    ck_assert_int_eq(size_of("ready"), 2);
+    ck_assert_str_eq(noted("a", "a"), "1");
+    ck_assert_int_eq(stat_of("lapsed"), 1);
+    check_sums();
 }
 
 /* ---- scripts themselves */

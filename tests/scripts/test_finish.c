@@ -8,16 +8,11 @@
 #define RESULT "later:{q}:result:x" /* the harness's, for any id */
 
 /* A job under t that has failed once before. */
-static void hold(const char *id)
+static void hold_tried(const char *id)
 {
     push(id);
     note("a", id, "1");
     reserve('t', 1);
-}
-
-static const char *mine(const char *id)
-{
-    return member('t', id);
 }
 
 static const char *element(void)
@@ -44,7 +39,7 @@ TEST(done_leaves_its_value)
     double before = now();
     long long ttl;
 
-    hold("a");
+    hold_tried("a");
     ck_assert_str_eq(flat(run("finish", mine("a"), "done", "{\"n\": [1]}", "150.5", NULL)), "");
     check_left("done", 2, before, "{\"n\": [1]}");
     ttl = ask("PTTL " RESULT)->integer;
@@ -79,7 +74,7 @@ TEST(dead_leaves_its_error)
 {
     double before = now();
 
-    hold("a");
+    hold_tried("a");
     ck_assert_str_eq(flat(run("finish", mine("a"), "ran", ERROR, "60", NULL)), "");
     check_left("dead", 2, before, noted("e", "a"));
     check_error("a", 2, before, ERROR);
@@ -92,7 +87,7 @@ TEST(dead_leaves_its_error)
 /* Its attempts were used up: the last error stays, and is what is left. */
 TEST(dead_unrun_leaves_the_last_error)
 {
-    hold("a");
+    hold_tried("a");
     note("e", "a", "{\"kind\":\"timeout\"}");
     run("finish", mine("a"), "unrun", "", "60", NULL);
     check_left("dead", 1, 0, "{\"kind\":\"timeout\"}");
@@ -100,7 +95,7 @@ TEST(dead_unrun_leaves_the_last_error)
 
 TEST(lost_leaves_nothing)
 {
-    hold("a");
+    hold_tried("a");
     run("ack", mine("a"), NULL);
     ck_assert_str_eq(flat(run("finish", mine("a"), "done", "1", "60", NULL)), "1");
     ck_assert_str_eq(flat(run("finish", mine("a"), "ran", ERROR, "60", NULL)), "1");
@@ -110,7 +105,7 @@ TEST(lost_leaves_nothing)
 
 TEST(a_later_one_replaces_it)
 {
-    hold("a");
+    hold_tried("a");
     run("finish", mine("a"), "done", "1", "60", NULL);
     push("a");
     ck_assert_str_eq(flat(run("result", "a", NULL)), text("ready %s ", element()));
@@ -127,7 +122,7 @@ TEST(who_waits_leaves_it_there)
     redisContext *waiters[WAITERS];
     redisReply *reply;
 
-    hold("a");
+    hold_tried("a");
     for (int i = 0; i < WAITERS; i++) {
         int sent = 0;
 
@@ -153,7 +148,7 @@ TEST(refusals)
 {
     uint64_t before;
 
-    hold("a");
+    hold_tried("a");
     ask("SET " RESULT " 1");
     before = digest();
     run_error("finish", mine("a"), "done", "1", "60", NULL); /* a key of another type */
@@ -259,7 +254,7 @@ TEST(many_are_kept)
     const char *kept, *line;
     double before = now();
 
-    hold("a");
+    hold_tried("a");
     push("b");
     ask("ZADD later:{q}:reserved:tttttttttttttttt 9 b");
     ask("ZREM %s b", key("ready"));
@@ -270,7 +265,7 @@ TEST(many_are_kept)
     ck_assert_str_eq(finish_all(), "");
     ck_assert_str_eq(members("done"), "b"); /* one at most; both end at the same time */
     ck_assert_double_ge(score("done", "b"), before + 60.5);
-    hold("a");
+    hold_tried("a");
     arg("10");
     arg("60.5");
     left("a", "null", "0");
@@ -313,7 +308,7 @@ TEST(many_refusals)
                                             { "10", "0", "60" },    { "10", "nan", "60" } };
     uint64_t before;
 
-    hold("a");
+    hold_tried("a");
     ask("SET %s 1", result_of("a"));
     before = digest();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -346,7 +341,7 @@ TEST(done_and_kept)
     double before = now();
     const char *kept, *line;
 
-    hold("a");
+    hold_tried("a");
     ck_assert_str_eq(
         flat(run("finish", mine("a"), "done", "null", "0", "10", "60.5", NOTE, "", "", NULL)), "");
     ck_assert_int_eq(ask("EXISTS " RESULT)->integer, 0);
@@ -366,7 +361,7 @@ TEST(done_and_kept)
 
 TEST(kept_with_a_result)
 {
-    hold("a");
+    hold_tried("a");
     run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, "", "", NULL);
     check_left("done", 2, 0, "7");
     ck_assert_int_eq(size_of("done") + size_of("kept"), 2);
@@ -430,7 +425,7 @@ TEST(keeping_refused)
     };
     uint64_t before;
 
-    hold("a");
+    hold_tried("a");
     before = digest();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         run_error("finish", mine("a"), wrong[i][0], "1", wrong[i][1], wrong[i][2], wrong[i][3],
@@ -471,7 +466,7 @@ static const char *check_hook(const char *id, const char *ending, const char *re
 
 TEST(done_with_a_hook)
 {
-    hold("a");
+    hold_tried("a");
     end("a", "done", "[7]");
     check_hook("a", "done", "\"attempts\":2,\"error\":null,\"value\":[7]");
     ck_assert_int_eq(stat_of("pushed"), 2);
@@ -484,7 +479,7 @@ TEST(done_with_a_hook)
 
 TEST(dead_with_a_hook)
 {
-    hold("a");
+    hold_tried("a");
     end("a", "ran", ERROR);
     check_hook("a", "dead", text("\"attempts\":2,\"error\":%s,\"value\":null", noted("e", "a")));
     ck_assert_str_eq(members("dead"), "a");
@@ -495,7 +490,7 @@ TEST(dead_with_a_hook)
 TEST(dead_again_with_a_hook)
 {
     for (int i = 1; i <= 3; i++) {
-        hold("a");
+        hold_tried("a");
         end("a", "unrun", "");
         ck_assert_int_eq(size_of("delayed"), i);
         run("cancel", "a", NULL);
@@ -506,7 +501,7 @@ TEST(dead_again_with_a_hook)
 
 TEST(hook_beside_the_rest)
 {
-    hold("a");
+    hold_tried("a");
     run("finish", mine("a"), "done", "7", "60", "10", "60", NOTE, "h", ABOUT, NULL);
     check_left("done", 2, 0, "7");
     ck_assert_int_eq(size_of("done") + size_of("kept") + size_of("delayed"), 3);
@@ -514,7 +509,7 @@ TEST(hook_beside_the_rest)
 
 TEST(lost_has_no_hook)
 {
-    hold("a");
+    hold_tried("a");
     run("ack", mine("a"), NULL);
     for (int i = 0; i < 2; i++)
         ck_assert_str_eq(flat(run("finish", mine("a"), i ? "done" : "ran", i ? "1" : ERROR, "0",
@@ -527,7 +522,7 @@ TEST(lost_has_no_hook)
 /* Somebody has put its id into ready by hand, so two tokens have it. */
 TEST(two_owners_one_hook)
 {
-    hold("a");
+    hold_tried("a");
     ask("ZADD %s 1 a", key("ready"));
     reserve('u', 1);
     end("a", "done", "1");
@@ -539,7 +534,7 @@ TEST(two_owners_one_hook)
 /* Its id was pushed again: it is not dead, but replaced. */
 TEST(replaced_has_no_hook)
 {
-    hold("a");
+    hold_tried("a");
     ck_assert_str_eq(flat(run("push", "0", "again", "a", "", "0", "{\"n\":1}", NULL)), "AGAIN");
     end("a", "ran", ERROR);
     ck_assert_str_eq(members("delayed"), "a");
@@ -553,13 +548,13 @@ TEST(hooks_of_odd_ids)
 
     memset(longest, 'x', 200);
     longest[200] = '\0';
-    hold("a\"\\");
+    hold_tried("a\"\\");
     end("a\"\\", "done", "1");
     name = members("delayed");
     ck_assert_msg(strncmp(name, "a\"\\.done.", 9) == 0, "%s", name);
     ck_assert_msg(strstr(field("jobs", name), "\"id\":\"a\\\"\\\\\","), "%s", field("jobs", name));
     run("cancel", name, NULL);
-    hold(longest);
+    hold_tried(longest);
     end(longest, "ran", ERROR);
     name = members("delayed");
     ck_assert_int_eq((int)strlen(name), 40 + (int)strlen(".dead.") + 16);
@@ -572,7 +567,7 @@ TEST(hook_tells_the_migrators)
     redisReply *reply = redisCommand(other, "SUBSCRIBE later:{q}:due");
 
     freeReplyObject(reply);
-    hold("a");
+    hold_tried("a");
     end("a", "done", "1");
     ck_assert_int_eq(redisGetReply(other, (void **)&reply), REDIS_OK);
     ck_assert_str_eq(reply->element[2]->str, score_text("delayed", members("delayed")));
@@ -582,7 +577,7 @@ TEST(hook_tells_the_migrators)
 
 TEST(hook_on_a_full_redis)
 {
-    hold("a");
+    hold_tried("a");
     ask("CONFIG SET maxmemory 1");
     end("a", "done", "1");
     ask("CONFIG SET maxmemory 0");
@@ -598,7 +593,7 @@ TEST(hooks_refused)
 
     memset(longer, 't', 129);
     longer[129] = '\0';
-    hold("a");
+    hold_tried("a");
     before = digest();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         run_error("finish", mine("a"), "done", "1", "0", "0", "0", "", wrong[i], ABOUT, NULL);
@@ -619,7 +614,7 @@ TEST(progress_is_kept)
 {
     const char *text;
 
-    hold("a");
+    hold_tried("a");
     ck_assert_str_eq(flat(run("progress", mine("a"), "\"done\":1}", "", "", NULL)), "");
     run("progress", mine("a"), "\"done\":2,\n\"total\":3}", "", "", NULL);
     text = noted("g", "a");
@@ -637,7 +632,7 @@ TEST(progress_of_what_is_lost)
 {
     uint64_t before;
 
-    hold("a");
+    hold_tried("a");
     before = digest();
     ck_assert_str_eq(flat(run("progress", member('u', "a"), "\"done\":1}", "", "", NULL)), "1");
     ck_assert_uint_eq(digest(), before);
@@ -650,7 +645,7 @@ TEST(progress_of_what_is_lost)
 /* A checkpoint is there until the job is done, and not among what is kept of it. */
 TEST(a_checkpoint_is_kept)
 {
-    hold("a");
+    hold_tried("a");
     ck_assert_str_eq(flat(run("progress", mine("a"), "", "{\n\"page\":3}", "", NULL)), "");
     ck_assert_str_eq(noted("m", "a"), "{ \"page\":3}");
     ck_assert_str_eq(noted("g", "a"), "");

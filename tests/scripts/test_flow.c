@@ -238,7 +238,7 @@ TEST(a_step_takes_what_it_frees)
     job("a", "", "done");
     pushed();
     reserve('t', 1);
-    reply = run("step", "ssssssssssssssss", "30", "1", "262144", "", "", member('t', "a"), NULL);
+    reply = run("step", "ssssssssssssssss", "30", "1", "262144", "", "", mine("a"), NULL);
     ck_assert_uint_eq(reply->elements, 4);
     ck_assert_str_eq(told(reply, 0, ID), "c");
     ck_assert_str_eq(members("ready"), "b");
@@ -268,7 +268,7 @@ TEST(no_more_than_500_at_once)
     }
     reserve('t', 6);
     for (int i = 0; i < 6; i++)
-        arg(member('t', text("s%d", i)));
+        arg(mine(text("s%d", i)));
     ck_assert_str_eq(flat(run("ack", NULL)), "");
     ck_assert_int_eq(size_of("ready"), 500);
     ck_assert_int_eq(size_of("delayed"), 100);
@@ -295,7 +295,7 @@ TEST(many_are_done_at_once)
     job_as("p", "", "", "", "0");
     ck_assert_str_eq(pushed(), "WAITING EXISTS ready PUSHED");
     reserve('t', 5);
-    arg(member('t', "m"));
+    arg(mine("m"));
     arg("o");
     ck_assert_str_eq(flat(run("ack", NULL)), "");
     ck_assert_int_eq(count_of_flow("done"), 2);

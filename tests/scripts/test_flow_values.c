@@ -48,9 +48,9 @@ TEST(values_of_many_go_along)
     job("d", "", "done");
     pushed();
     reserve('t', 500);
-    run("ack", member('t', "x"), NULL);
-    run("finish_all", "0", "0", member('t', "a"), "[1]", "0", "", member('t', "b"), "null", "0", "",
-        member('t', "d"), "4", "0", "", member('t', "x"), "5", "0", "", NULL);
+    run("ack", mine("x"), NULL);
+    run("finish_all", "0", "0", mine("a"), "[1]", "0", "", mine("b"), "null", "0", "", mine("d"),
+        "4", "0", "", mine("x"), "5", "0", "", NULL);
     ck_assert_str_eq(gets("c", "1048576"), " a [1] b  x ");
     ck_assert_int_eq(size_of("flow:f:values"), 1);
     run("migrate", "500", NULL);

@@ -196,8 +196,8 @@ TEST(a_retry_asks_for_a_place_and_a_return_keeps_it)
     push_many("a", "@A", 100);
     push_many("b", "@B", 100);
     reserve('t', 4); /* a0 b0 a1 b1 */
-    run("return", member('t', "b0"), "0", "held", NULL);
-    run("release", member('t', "a0"), "0", "ran", ERROR, NULL);
+    run("return", mine("b0"), "0", "held", NULL);
+    run("release", mine("a0"), "0", "ran", ERROR, NULL);
     check_sums();
     ck_assert_str_eq(row(3), "b0 a2 b2");
     ck_assert_int_eq(before("a0"), 97 + 97); /* behind all of its group */
@@ -344,7 +344,7 @@ TEST(a_place_of_another_time_is_at_the_front)
     push_many("a", "@A", 100); /* tags are a second apart */
     reserve('t', 100);
     push_many("b", "@B", 10);
-    run("return", member('t', "a99"), "0", "held", NULL);
+    run("return", mine("a99"), "0", "held", NULL);
     ck_assert_int_le(before("a99"), 1);
     check_sums();
 }

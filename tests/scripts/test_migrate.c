@@ -210,11 +210,11 @@ TEST(what_lapsed_is_lost_to_its_holder)
     make_due("reserved");
     migrate(500, true);
     before = digest();
-    ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
-    ck_assert_str_eq(flat(run("touch", "30", member('t', "a"), NULL)), "1");
+    ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "1");
+    ck_assert_str_eq(flat(run("touch", "30", mine("a"), NULL)), "1");
     ck_assert_uint_eq(digest(), before);
     ck_assert_str_eq(reserve('u', 1)->element[2]->str, text("a=1\ne=%s\n", noted("e", "a")));
-    ck_assert_str_eq(flat(run("ack", member('t', "a"), NULL)), "1");
+    ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "1");
     ck_assert_str_eq(flat(run("ack", member('u', "a"), NULL)), "");
     check_sums();
 }
@@ -258,7 +258,7 @@ TEST(no_lease_lapses_before_its_end)
 
     push("a");
     run("reserve", "tttttttttttttttt", "0.05", "1", "1000", "0", NULL);
-    end = score("reserved", member('t', "a"));
+    end = score("reserved", mine("a"));
     do {
         reply = migrate(500, true);
         if (number(reply, LAPSED) == 0) {
@@ -298,10 +298,10 @@ TEST(what_was_touched_meanwhile_does_not_lapse)
     hold_by("tttttttttttttttt");
     ck_assert_int_eq(run("lapse", "0", LAPSE, NULL)->integer, 0);
     make_due("reserved");
-    run("touch", "30", member('t', "a"), NULL);
+    run("touch", "30", mine("a"), NULL);
     hold_by("tttttttttttttttt");
     ck_assert_int_eq(run("lapse", "0", LAPSE, NULL)->integer, 0);
-    ck_assert_str_eq(members("reserved"), member('t', "a"));
+    ck_assert_str_eq(members("reserved"), mine("a"));
     check_sums();
 }
 
@@ -309,7 +309,7 @@ TEST(a_lapse_without_reason_keeps_the_last_error)
 {
     push("a");
     reserve('t', 1);
-    run("release", member('t', "a"), "0", "ran", "\"kind\":\"retry\"}", NULL);
+    run("release", mine("a"), "0", "ran", "\"kind\":\"retry\"}", NULL);
     reserve('t', 1);
     make_due("reserved");
     lapse("");
@@ -356,8 +356,7 @@ TEST(answers_tell_the_next)
     reply = migrate(500, true);
     time = seconds(reply, NOW);
     ck_assert_double_eq_tol(seconds(reply, NEXT_DUE), score("delayed", "b") - time, 2e-6);
-    ck_assert_double_eq_tol(seconds(reply, NEXT_LAPSE), score("reserved", member('t', "a")) - time,
-                            2e-6);
+    ck_assert_double_eq_tol(seconds(reply, NEXT_LAPSE), score("reserved", mine("a")) - time, 2e-6);
 }
 
 /* ---- refused */

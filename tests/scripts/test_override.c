@@ -17,7 +17,7 @@ static void keep_all(void)
     const redisReply *jobs = reserve('t', 500);
 
     for (size_t i = 0; i < jobs_in(jobs); i++) {
-        arg(member('t', told(jobs, i, ID)));
+        arg(mine(told(jobs, i, ID)));
         arg("0");
         arg(FIELD);
     }

@@ -22,13 +22,6 @@ static double ends(const char *token)
     return reply->type == REDIS_REPLY_STRING ? atof(reply->str) : 0;
 }
 
-static double time_now(void)
-{
-    redisReply *reply = ask("TIME");
-
-    return atof(reply->element[0]->str) + atof(reply->element[1]->str) / 1e6;
-}
-
 TEST(never_more_than_max)
 {
     ck_assert_str_eq(take("a", "2", "30"), "");
@@ -80,16 +73,16 @@ TEST(a_place_ends_by_itself)
 
 TEST(touched_lasts)
 {
-    double now = time_now();
+    double from = now();
 
     take("a", "3", "1");
     run("permit_touch", "40", "a", NULL);
     ck_assert_int_gt(ask("PTTL " RUNNING)->integer, 10000); /* and the key with it */
     take("b", "3", "100");
     ck_assert_str_eq(flat(run("permit_touch", "60", "a", "x", "b", "y", NULL)), "2 4");
-    ck_assert_double_ge(ends("a"), now + 60);
-    ck_assert_double_ge(ends("b"), now + 60);
-    ck_assert_double_lt(ends("b"), now + 70);
+    ck_assert_double_ge(ends("a"), from + 60);
+    ck_assert_double_ge(ends("b"), from + 60);
+    ck_assert_double_lt(ends("b"), from + 70);
     ck_assert_str_eq(flat(run("permit_touch", "60", NULL)), "");
     ck_assert_int_gt(ask("PTTL " RUNNING)->integer, 59000);
 }
@@ -187,62 +180,46 @@ static void let_go(const char *holder)
 }
 
 /* By when they were ready, not by when they entered or are due. A job keeps its place. */
-static void ready_first(int i)
+TEST_EACH(the_first_that_was_ready, COUNT(scripts))
 {
-    const char *script = scripts[i];
+    const char *script = scripts[_i];
 
     ck_assert_str_eq(take_as(script, "q x"), "1");
     enter(script, 500, "q b");
     enter(script, 400, "q a");
     enter(script, 0, "q late");
     ck_assert_ptr_nonnull(strstr(enter(script, 900, "q a"), "3 "));
-    let_go(holders[i]);
+    let_go(holders[_i]);
     ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q a 4000000000.25 400.000000"));
     ck_assert_ptr_null(strstr(enter(script, 0, ""), "q b"));          /* it is kept for a */
     ck_assert_ptr_nonnull(strstr(enter(script, -1, "q a"), " q b ")); /* a does not come */
-    ck_assert_int_gt(ask("PTTL %s:waiting", holders[i])->integer, 0);
-    ck_assert_int_gt(ask("PTTL %s:due", holders[i])->integer, 0);
-}
-
-TEST(the_first_that_was_ready)
-{
-    for (int i = 0; i < 3; i++) {
-        ask("FLUSHALL");
-        ready_first(i);
-    }
+    ck_assert_int_gt(ask("PTTL %s:waiting", holders[_i])->integer, 0);
+    ck_assert_int_gt(ask("PTTL %s:due", holders[_i])->integer, 0);
 }
 
 /* Whoever comes later does not go before those that wait, called or not; but a second after its
  * call a job has no place any more. Once it is due to go, it leaves the line. */
-static void keep_order(int i)
+TEST_EACH(nobody_overtakes, COUNT(scripts))
 {
-    const char *script = scripts[i];
+    const char *script = scripts[_i];
 
     take_as(script, "q x");
     enter(script, 500, "q a");
-    let_go(holders[i]);
+    let_go(holders[_i]);
     ck_assert_str_eq(take_as(script, "q new"), "0"); /* not called yet */
     ck_assert_ptr_nonnull(strstr(enter(script, 0, "q new"), "1 "));
     ck_assert_str_eq(take_as(script, "q new"), "0"); /* a is called */
     server_advance(&harness_server, 1.1);
     ck_assert_str_eq(take_as(script, "q new"), "1"); /* a has not come in time */
-    ck_assert_str_eq(flat(ask("ZRANGE %s:waiting 0 -1", holders[i])), "q a");
+    ck_assert_str_eq(flat(ask("ZRANGE %s:waiting 0 -1", holders[_i])), "q a");
     ck_assert_str_eq(take_as(script, "q a"), "0");
     enter(script, 900, "q b");
     enter(script, 0, "q a"); /* it comes back to its place */
-    let_go(holders[i]);
+    let_go(holders[_i]);
     ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q a "));
     ck_assert_str_eq(take_as(script, "q a"), "1");
-    ck_assert_str_eq(flat(ask("ZRANGE %s:waiting 0 -1", holders[i])), "q b");
-    ck_assert_str_eq(flat(ask("ZRANGE %s:due 1 -1", holders[i])), "q b"); /* 0: when it moved */
-}
-
-TEST(nobody_overtakes)
-{
-    for (int i = 0; i < 3; i++) {
-        ask("FLUSHALL");
-        keep_order(i);
-    }
+    ck_assert_str_eq(flat(ask("ZRANGE %s:waiting 0 -1", holders[_i])), "q b");
+    ck_assert_str_eq(flat(ask("ZRANGE %s:due 1 -1", holders[_i])), "q b"); /* 0: when it moved */
 }
 
 /* A job that comes by itself is told how many are behind it in the line: it need not come soon. */
@@ -263,25 +240,21 @@ TEST(whoever_is_in_the_line_is_told)
 }
 
 /* So does a limit. */
-TEST(a_limit_tells_its_line)
+TEST_EACH(a_limit_tells_its_line, 2)
 {
     static const char *const windows[] = { "fixed", "sliding" };
+    const redisReply *reply;
 
-    for (int i = 0; i < 2; i++) {
-        const redisReply *reply;
-
-        ask("FLUSHALL");
-        run("limit_take", "1", "60", windows[i], "", NULL);
-        reply = run("limit_take", "1", "60", windows[i], "q a", NULL);
-        ck_assert_int_eq(reply->element[2]->integer, -1);
-        for (const char *id = "abc"; *id; id++)
-            run("limit_line", "1", "60", windows[i], "4000000000", text("%d", *id),
-                text("q %c", *id), NULL);
-        reply = run("limit_take", "1", "60", windows[i], "q a", NULL);
-        ck_assert_int_eq(reply->element[2]->integer, 2);
-        reply = run("limit_take", "1", "60", windows[i], "q c", NULL);
-        ck_assert_int_eq(reply->element[2]->integer, 0);
-    }
+    run("limit_take", "1", "60", windows[_i], "", NULL);
+    reply = run("limit_take", "1", "60", windows[_i], "q a", NULL);
+    ck_assert_int_eq(reply->element[2]->integer, -1);
+    for (const char *id = "abc"; *id; id++)
+        run("limit_line", "1", "60", windows[_i], "4000000000", text("%d", *id), text("q %c", *id),
+            NULL);
+    reply = run("limit_take", "1", "60", windows[_i], "q a", NULL);
+    ck_assert_int_eq(reply->element[2]->integer, 2);
+    reply = run("limit_take", "1", "60", windows[_i], "q c", NULL);
+    ck_assert_int_eq(reply->element[2]->integer, 0);
 }
 
 /* If called jobs do not come, they are called once more, and more and more besides. After a minute
@@ -312,14 +285,14 @@ TEST(a_queue_that_nobody_serves)
 }
 
 /* Whoever called it died before it made the job ready. So it is called again, by when it is due. */
-static void call_again(int i)
+TEST_EACH(a_call_that_was_lost, COUNT(scripts))
 {
-    const char *script = scripts[i];
+    const char *script = scripts[_i];
 
     take_as(script, "q x");
     enter(script, 500, "q a");
     enter(script, 600, "q b");
-    let_go(holders[i]);
+    let_go(holders[_i]);
     ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), "1 "));
     server_advance(&harness_server, 1.1);
     ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q b 4000000000.25 600.000000 "
@@ -331,25 +304,17 @@ static void call_again(int i)
     ck_assert_ptr_nonnull(strstr(enter(script, 0, ""), " q a 4000000000.25 500.000000"));
     ck_assert_ptr_null(strstr(enter(script, 0, ""), "q a"));
     enter(script, -1, "q a"); /* it is gone */
-    ck_assert_int_eq(ask("EXISTS %s:waiting %s:due", holders[i], holders[i])->integer, 0);
-}
-
-TEST(a_call_that_was_lost)
-{
-    for (int i = 0; i < 3; i++) {
-        ask("FLUSHALL");
-        call_again(i);
-    }
+    ck_assert_int_eq(ask("EXISTS %s:waiting %s:due", holders[_i], holders[_i])->integer, 0);
 }
 
 /* Called ones that did not come in time have no more called as long as the line moves: they would
  * come only to be refused. */
-static void call_no_more(int i)
+TEST_EACH(a_line_that_moves_calls_no_more, COUNT(scripts))
 {
-    const char *script = scripts[i];
+    const char *script = scripts[_i];
 
     for (int n = 0; n < 20; n++)
-        ask("ZADD %s:waiting %d q%d", holders[i], 100 + n, n);
+        ask("ZADD %s:waiting %d q%d", holders[_i], 100 + n, n);
     enter(script, 0, ""); /* one is called */
     server_advance(&harness_server, 1.1);
     enter(script, 0, ""); /* two */
@@ -357,19 +322,11 @@ static void call_no_more(int i)
     enter(script, 0, ""); /* four, of which one comes */
     ck_assert_str_eq(take_as(script, "q3"), "1");
     ck_assert_int_eq(atoi(enter(script, 0, "")), 13);
-    let_go(holders[i]);
+    let_go(holders[_i]);
     server_advance(&harness_server, 1.1);
     ck_assert_int_eq(atoi(enter(script, 0, "")), 12); /* one more */
     server_advance(&harness_server, 1.1);
     ck_assert_int_eq(atoi(enter(script, 0, "")), 10); /* two: it has stood still since */
-}
-
-TEST(a_line_that_moves_calls_no_more)
-{
-    for (int i = 0; i < 3; i++) {
-        ask("FLUSHALL");
-        call_no_more(i);
-    }
 }
 
 /* As many as fit, and none if none fit. To enter and to look is one step. */
@@ -398,9 +355,9 @@ TEST(the_line_of_a_lock)
 }
 
 /* A limit says when it opens, and takes back what does not happen. */
-static void take_back(int i)
+TEST_EACH(a_limit_takes_back, 2)
 {
-    const char *window = i ? "fixed" : "sliding";
+    const char *window = _i ? "fixed" : "sliding";
     const redisReply *reply = run("limit_take", "2", "60", window, "q a", NULL);
     const char *at = harness_keep(strdup(counted(reply, 0)));
 
@@ -415,14 +372,6 @@ static void take_back(int i)
     ck_assert_ptr_nonnull(counted(run("limit_take", "2", "60", window, "q c", NULL), 0));
     server_advance(&harness_server, 61);
     ck_assert_int_eq(run("limit_free", window, at, NULL)->integer, 0);
-}
-
-TEST(a_limit_takes_back)
-{
-    for (int i = 0; i < 2; i++) {
-        ask("FLUSHALL");
-        take_back(i);
-    }
 }
 
 static int opens_after(double seconds)

@@ -66,7 +66,7 @@ static const char *push_unique(const char *mode, const char *id, const char *pri
 static void perform(const char *verb, const char *id)
 {
     reserve('t', 1);
-    ck_assert_str_eq(flat(run(verb, member('t', id), NULL)), "");
+    ck_assert_str_eq(flat(run(verb, mine(id), NULL)), "");
 }
 
 TEST(an_id_stays_taken_after_its_job)
@@ -127,7 +127,7 @@ TEST(ids_whose_time_has_passed_go)
     run("migrate", "10", NULL);
     ck_assert_int_eq(size_of("unique"), 30);
     reserve('t', 2);
-    run("ack", member('t', "a"), member('t', "o00"), NULL);
+    run("ack", mine("a"), mine("o00"), NULL);
     ck_assert_int_eq(size_of("unique"), 29); /* for a two others went */
     ck_assert_str_eq(score_text("unique", "o11"), "");
     ck_assert_str_ne(score_text("unique", "o12"), "");
@@ -320,29 +320,26 @@ TEST(equal_ids_in_one_call_are_one_job)
 }
 
 /* Where they replace each other the last one is it. */
-TEST(the_last_of_equal_ids_replaces_the_others)
+TEST_EACH(the_last_of_equal_ids_replaces_the_others, 2)
 {
     static const char *const modes[] = { "replace", "again" };
 
-    for (size_t i = 0; i < 2; i++) {
-        ask("FLUSHALL");
-        push("c");
-        arg("0");
-        arg(modes[i]);
-        ck_assert_str_eq(flat(run("push", "a", "", "7", "{\"n\":1}", "b", "+9", "0", "{}", "a",
-                                  "+9/20", "0", "{\"n\":2}", "b", "", "-5", "{\"n\":3}", "c", "+9",
-                                  "0", "{}", "c", "", "0", "{\"n\":4}", NULL)),
-                         "PUSHED PUSHED REPLACED REPLACED REPLACED REPLACED");
-        ck_assert_str_eq(members("ready"), "c b");
-        ck_assert_str_eq(members("delayed"), "a");
-        ck_assert_str_eq(field("jobs", "a"), "{\"n\":2}");
-        ck_assert_str_eq(field("jobs", "b"), "{\"n\":3}");
-        ck_assert_str_eq(field("jobs", "c"), "{\"n\":4}");
-        ck_assert_str_eq(noted("p", "a"), "");
-        ck_assert_str_eq(noted("p", "b"), "-5");
-        ck_assert_int_eq(stat_of("replaced"), 4);
-        check_sums();
-    }
+    push("c");
+    arg("0");
+    arg(modes[_i]);
+    ck_assert_str_eq(flat(run("push", "a", "", "7", "{\"n\":1}", "b", "+9", "0", "{}", "a", "+9/20",
+                              "0", "{\"n\":2}", "b", "", "-5", "{\"n\":3}", "c", "+9", "0", "{}",
+                              "c", "", "0", "{\"n\":4}", NULL)),
+                     "PUSHED PUSHED REPLACED REPLACED REPLACED REPLACED");
+    ck_assert_str_eq(members("ready"), "c b");
+    ck_assert_str_eq(members("delayed"), "a");
+    ck_assert_str_eq(field("jobs", "a"), "{\"n\":2}");
+    ck_assert_str_eq(field("jobs", "b"), "{\"n\":3}");
+    ck_assert_str_eq(field("jobs", "c"), "{\"n\":4}");
+    ck_assert_str_eq(noted("p", "a"), "");
+    ck_assert_str_eq(noted("p", "b"), "-5");
+    ck_assert_int_eq(stat_of("replaced"), 4);
+    check_sums();
 }
 
 TEST(a_call_repeated_answers_the_same)
@@ -360,7 +357,7 @@ TEST(a_call_repeated_answers_the_same)
     ck_assert_uint_eq(digest(), before);
 
     reserve('t', 2);
-    run("ack", member('t', "a"), member('t', "b"), NULL);
+    run("ack", mine("a"), mine("b"), NULL);
     before = digest();
     ck_assert_str_eq(flat(run("push", "60", "new", "a", "", "0", "{}", "b", "", "0", "{}", NULL)),
                      first);
@@ -579,7 +576,7 @@ TEST(due_is_told_of_the_earliest_only)
     push_when("sooner", "+50");
     ck_assert_str_eq(heard(listener, "due"), score_text("delayed", "sooner"));
     reserve('t', 1);
-    run("release", member('t', "now"), "60", "ran", "", NULL);
+    run("release", mine("now"), "60", "ran", "", NULL);
     ck_assert_str_eq(heard(listener, "due"), "end");
     push("next");
     reserve('u', 1);

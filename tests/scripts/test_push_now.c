@@ -91,7 +91,7 @@ TEST(a_call_repeated_answers_the_same)
     ck_assert_str_eq(push_now_as("8", "0", "a"), "ASK");
     ck_assert_int_eq(ask("SISMEMBER " CALL " 8")->integer, 0);
     reserve('t', 1);
-    run("ack", member('t', "a"), NULL);
+    run("ack", mine("a"), NULL);
     ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
     ck_assert_int_eq(size_of("jobs"), 0);
     ck_assert_int_eq(stat_of("pushed"), 1);
@@ -108,7 +108,7 @@ TEST(a_call_repeated_is_hindered_by_nothing)
 
     ck_assert_str_eq(push_now_as("7", "0", "a"), "PUSHED");
     reserve('t', 1);
-    run("ack", member('t', "a"), NULL);
+    run("ack", mine("a"), NULL);
     push("b");
     ask("SET %s 9", key("shards"));
     ask("HSET %s max_jobs 1", key("stats"));

@@ -67,8 +67,8 @@ TEST(the_first_are_handed_out)
     ck_assert_str_eq(told(reply, 0, DOCUMENT), "{\"type\":\"c\"}");
     ck_assert_str_eq(members("ready"), "");
     ck_assert_int_eq(size_of("reserved"), 3);
-    ck_assert_double_ge(score("reserved", member('t', "a")), before + 30);
-    ck_assert_double_le(score("reserved", member('t', "a")), now() + 30);
+    ck_assert_double_ge(score("reserved", mine("a")), before + 30);
+    ck_assert_double_le(score("reserved", mine("a")), now() + 30);
     ck_assert_str_eq(field("jobs", "c"), "{\"type\":\"c\"}");
     ck_assert_str_eq(noted("a", "a"), "3");
     check_sums();
@@ -185,7 +185,7 @@ TEST(one_behind_a_wake_is_taken_as_any)
     ck_assert_str_eq(told(reply, 0, DOCUMENT), field("jobs", "a"));
     ck_assert_str_eq(strchr(reply->element[0]->str, ' ') + 1, was);
     ck_assert_str_eq(ask("ZSCORE %s a", held_by("tttttttttttttttt"))->str, was);
-    ck_assert_double_ge(score("reserved", member('t', "a")), before + 30);
+    ck_assert_double_ge(score("reserved", mine("a")), before + 30);
     ck_assert_str_eq(members("ready"), "");
     ck_assert_int_eq(size_of("delayed") + size_of("dead"), 0);
     check_sums();
@@ -208,7 +208,7 @@ TEST(one_behind_a_wake_that_is_not_plain_is_adopted)
 static void come_back(const char *ids)
 {
     for (; *ids; ids++)
-        run("return", member('t', text("%c", *ids)), "0", "held", NULL);
+        run("return", mine(text("%c", *ids)), "0", "held", NULL);
     ask("DEL %s", key("wake"));
 }
 
@@ -228,8 +228,8 @@ TEST(who_was_idle_gets_one_where_jobs_came_back)
     for (const char *id = "abcdef"; *id; id++)
         push(text("%c", *id));
     reserve('t', 6);
-    run("return", member('t', "f"), "60", "held", NULL);
-    run("return", member('t', "e"), "0", "suspect", NULL);
+    run("return", mine("f"), "60", "held", NULL);
+    run("return", mine("e"), "0", "suspect", NULL);
     ck_assert_int_eq(stat_of("singly"), 0);
     come_back("abcd");
     ck_assert_double_ge((double)stat_of("singly"), now() + 5);

@@ -7,19 +7,6 @@
 
 #define ERROR "\"kind\":\"retry\",\"text\":\"smtp: no \\u00e4\",\"host\":\"h1\"}"
 
-/* Push and reserve ids (letters) under the token t. */
-static void hold(const char *ids)
-{
-    for (; *ids; ids++)
-        push(text("%c", *ids));
-    reserve('t', 500);
-}
-
-static const char *mine(const char *id)
-{
-    return member('t', id);
-}
-
 TEST(released_without_wait_is_ready)
 {
     double before;

@@ -107,50 +107,41 @@ static double ask_limit(const char *window, const char *max, const char *per)
     return *wait ? strtod(wait, NULL) : 0;
 }
 
-TEST(at_most_max_in_a_window)
+TEST_EACH(at_most_max_in_a_window, 2)
 {
-    for (size_t w = 0; w < 2; w++) {
-        double wait;
+    double wait;
 
-        ask("FLUSHALL");
-        for (int i = 0; i < 5; i++)
-            ck_assert_double_eq(ask_limit(windows[w], "5", "60"), 0);
-        wait = ask_limit(windows[w], "5", "60");
-        ck_assert_double_gt(wait, 50);
-        ck_assert_double_le(wait, 60);
-        ck_assert_double_eq(ask_limit(windows[w], "6", "60"), 0); /* another max */
-    }
+    for (int i = 0; i < 5; i++)
+        ck_assert_double_eq(ask_limit(windows[_i], "5", "60"), 0);
+    wait = ask_limit(windows[_i], "5", "60");
+    ck_assert_double_gt(wait, 50);
+    ck_assert_double_le(wait, 60);
+    ck_assert_double_eq(ask_limit(windows[_i], "6", "60"), 0); /* another max */
 }
 
-TEST(a_refusal_changes_nothing)
+TEST_EACH(a_refusal_changes_nothing, 2)
 {
-    for (size_t w = 0; w < 2; w++) {
-        uint64_t before;
+    uint64_t before;
 
-        ask("FLUSHALL");
-        ask_limit(windows[w], "1", "60");
-        before = digest();
-        for (int i = 0; i < 10; i++)
-            ck_assert_double_gt(ask_limit(windows[w], "1", "60"), 0);
-        ck_assert_uint_eq(digest(), before);
-    }
+    ask_limit(windows[_i], "1", "60");
+    before = digest();
+    for (int i = 0; i < 10; i++)
+        ck_assert_double_gt(ask_limit(windows[_i], "1", "60"), 0);
+    ck_assert_uint_eq(digest(), before);
 }
 
-TEST(after_the_wait_it_may)
+TEST_EACH(after_the_wait_it_may, 2)
 {
-    for (size_t w = 0; w < 2; w++) {
-        double wait;
+    double wait;
 
-        ask("FLUSHALL");
-        ask_limit(windows[w], "1", "600");
-        wait = ask_limit(windows[w], "1", "600");
-        ck_assert_double_le(wait, 600);
-        server_advance(&harness_server, wait - 60);
-        ck_assert_double_le(ask_limit(windows[w], "1", "600"), 60);
-        ck_assert_double_gt(ask_limit(windows[w], "1", "600"), 0);
-        server_advance(&harness_server, 60.002); /* keys expire to the millisecond */
-        ck_assert_double_eq(ask_limit(windows[w], "1", "600"), 0);
-    }
+    ask_limit(windows[_i], "1", "600");
+    wait = ask_limit(windows[_i], "1", "600");
+    ck_assert_double_le(wait, 600);
+    server_advance(&harness_server, wait - 60);
+    ck_assert_double_le(ask_limit(windows[_i], "1", "600"), 60);
+    ck_assert_double_gt(ask_limit(windows[_i], "1", "600"), 0);
+    server_advance(&harness_server, 60.002); /* keys expire to the millisecond */
+    ck_assert_double_eq(ask_limit(windows[_i], "1", "600"), 0);
 }
 
 TEST(a_fixed_window_opens_with_the_first)
@@ -182,17 +173,14 @@ TEST(a_sliding_window_counts_any_span)
     ck_assert_int_eq(ask("LLEN " SLIDING)->integer, 3); /* never more than max */
 }
 
-TEST(a_limit_leaves_nothing_behind)
+TEST_EACH(a_limit_leaves_nothing_behind, 2)
 {
-    for (size_t w = 0; w < 2; w++) {
-        long long left;
+    long long left;
 
-        ask("FLUSHALL");
-        ask_limit(windows[w], "3", "2.5");
-        left = ask("PTTL %s", w == 0 ? FIXED : SLIDING)->integer;
-        ck_assert_int_gt(left, 1000);
-        ck_assert_int_le(left, 2500);
-    }
+    ask_limit(windows[_i], "3", "2.5");
+    left = ask("PTTL %s", _i == 0 ? FIXED : SLIDING)->integer;
+    ck_assert_int_gt(left, 1000);
+    ck_assert_int_le(left, 2500);
 }
 
 TEST(a_key_without_an_end_is_a_new_window)

@@ -8,19 +8,6 @@
 
 #define ERROR "\"kind\":\"retry\",\"text\":\"no\",\"host\":\"h\"}"
 
-static const char *mine(const char *id)
-{
-    return member('t', id);
-}
-
-/* So many jobs, a, b, c …, under t. */
-static void take(int count)
-{
-    for (int i = 0; i < count; i++)
-        push(text("%c", 'a' + i));
-    reserve('t', count);
-}
-
 /* The entries: the number of the last end, the host and the lines of each, with `;` after it. Their
  * times are since the second before `began`. */
 static const char *entries(void)
@@ -47,14 +34,14 @@ static const char *entries(void)
 
 TEST(nothing_is_told_unless_it_is_asked_for)
 {
-    take(1);
+    hold("a");
     run("ack", mine("a"), NULL);
     ck_assert_str_eq(entries(), "");
 }
 
 TEST(each_script_tells)
 {
-    take(9);
+    hold("abcdefghi");
     tell(100, "1", NULL);
     ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "");
     tell(100, "2", NULL);
@@ -84,7 +71,7 @@ TEST(step_tells_and_hands_out)
 {
     const redisReply *reply;
 
-    take(2);
+    hold("ab");
     push("n");
     tell(100, "1", "2", "3", NULL);
     reply = run("step", "ssssssssssssssss", "30", "1", "262144", "", "", mine("a"), mine("none"),
@@ -115,7 +102,7 @@ TEST(step_of_a_chain_tells)
 
 TEST(what_is_lost_is_not_told)
 {
-    take(3);
+    hold("abc");
     tell(100, "1", "2", "3", "4", NULL);
     ck_assert_str_eq(flat(run("ack", mine("none"), mine("a"), mine("no"), mine("b"), NULL)), "1 3");
     ck_assert_str_eq(entries(), "2 h 2\n4;");
@@ -134,7 +121,7 @@ TEST(what_is_refused_is_not_told)
 {
     uint64_t before;
 
-    take(1);
+    hold("a");
     before = digest();
     tell(100, "1", NULL);
     ck_assert_mem_eq(run_error("bury", mine("a"), "somehow", ERROR, NULL), "ERR bury", 8);
@@ -167,7 +154,7 @@ TEST(as_many_as_asked_for_are_kept)
 TEST(numbers_go_on)
 {
     ask("XADD later:{q}:events 7-9999999999999999 host x ends before");
-    take(2);
+    hold("ab");
     tell(100, "1", "2", NULL);
     run("ack", mine("a"), mine("b"), NULL);
     ck_assert_str_eq(
@@ -183,7 +170,7 @@ TEST(numbers_go_on)
 TEST(a_stream_that_is_none_hinders_nothing)
 {
     ask("SET later:{q}:events x");
-    take(1);
+    hold("a");
     tell(100, "1", NULL);
     ck_assert_str_eq(flat(run("ack", mine("a"), NULL)), "");
     ck_assert_int_eq(stat_of("done"), 1);
@@ -192,7 +179,7 @@ TEST(a_stream_that_is_none_hinders_nothing)
 
 TEST(forgotten_with_its_queue)
 {
-    take(1);
+    hold("a");
     tell(100, "1", NULL);
     run("ack", mine("a"), NULL);
     ck_assert_int_eq(run("forget", NULL)->integer, 0);

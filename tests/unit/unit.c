@@ -41,14 +41,34 @@ TCase *unit_current(const char *file)
     return current ? current : case_of_file(file);
 }
 
-void unit_add(const TTest *test, int rows, int end_signal)
+/* A row of a table has a name of its own: NAME[7]. Check keeps a pointer to it. */
+static void add_row(const TTest *test, int row)
 {
-    TCase *tc = unit_current(test->file);
+    static struct row {
+        struct row *next;
+        TTest test;
+        char name[100];
+    } * rows;
+    struct row *one = calloc(1, sizeof *one);
 
-    if (end_signal && rows)
-        tcase_add_test_raise_signal(tc, test, end_signal);
-    else
-        tcase_add_loop_test(tc, test, 0, rows);
+    snprintf(one->name, sizeof one->name, "%s[%d]", test->name, row);
+    one->test = *test;
+    one->test.name = one->name;
+    one->next = rows;
+    rows = one;
+    tcase_add_loop_test(current, &one->test, row, row + 1);
+}
+
+void unit_add(const TTest *test, int end_signal)
+{
+    tcase_add_test_raise_signal(unit_current(test->file), test, end_signal);
+}
+
+void unit_add_each(const TTest *test, int rows)
+{
+    unit_current(test->file);
+    for (int i = 0; i < rows; i++)
+        add_row(test, i);
 }
 
 int unit_run(void)

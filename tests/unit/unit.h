@@ -30,15 +30,15 @@
  * is named after the file. */
 #define CASE(name, set_up, tear_down) AT_START(unit_case(name, set_up, tear_down))
 
-/* A test; one for each row of a table, `_i` from 0, of which each is a result; and one that has to
- * end by this signal, left out where tests have no process of their own. */
-#define TEST(name)           UNIT_TEST(name, unit_add(&name##_test, 1, 0))
-#define TEST_EACH(name, n)   UNIT_TEST(name, unit_add(&name##_test, n, 0))
-#define TEST_SIGNAL(name, s) UNIT_TEST(name, unit_add(&name##_test, unit_forks(), s))
+/* A test; one for each row of a table, `_i` from 0, of which each is a result, NAME[_i]; and one
+ * that has to end by this signal, left out where tests have no process of their own. */
+#define TEST(name)           UNIT_TEST(name, unit_add(&name##_test, 0))
+#define TEST_EACH(name, n)   UNIT_TEST(name, unit_add_each(&name##_test, (int)(n)))
+#define TEST_SIGNAL(name, s) UNIT_TEST(name, unit_forks() ? unit_add(&name##_test, s) : (void)0)
 #define COUNT(array)         ((int)(sizeof(array) / sizeof *(array)))
 
 /* One that stands further above, once more, in this case. */
-#define AGAIN(name) AT_START(unit_add(&name##_test, 1, 0))
+#define AGAIN(name) AT_START(unit_add(&name##_test, 0))
 
 /* Linkers sort what comes before main() by this number, and those up to 100 are not ours. */
 #define AT_START_OF_LINE(call, line) AT_START_NAMED(call, line)
@@ -60,8 +60,9 @@ TCase *unit_case(const char *name, void (*set_up)(void), void (*tear_down)(void)
 /* The case to which tests are added, or the first if there is none yet, of tests in `file`. */
 TCase *unit_current(const char *file);
 
-/* Adds a test `rows` times; `end_signal` 0: it ends as others do. */
-void unit_add(const TTest *test, int rows, int end_signal);
+/* Adds a test, which has to end by a signal, 0: as others do; and one for each row. */
+void unit_add(const TTest *test, int end_signal);
+void unit_add_each(const TTest *test, int rows);
 
 /* Runs all that were added. Returns the exit status of the program. */
 int unit_run(void);

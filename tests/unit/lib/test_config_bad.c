@@ -60,7 +60,7 @@ static void put_files(char *text)
 CASE("bad", config_files_begin, config_files_end);
 AT_START(find_cases());
 
-TEST_EACH(case_of_table, (int)cases_count)
+TEST_EACH(case_of_table, cases_count)
 {
     char name[80], where[100], expect[300], place[400];
     const char *end = strstr(cases[_i], "\n== ");
