@@ -250,8 +250,9 @@ void live_loop(void (*up)(void))
     live_loop_at(live_url, up);
 }
 
-void live_loop_at(char *url, void (*up)(void))
+void live_loop_at(const char *url, void (*up)(void))
 {
+    static char at[sizeof live_url];
     static char prefix[] = "later";
     static struct config_queue queues[2] = { { .name = "q" }, { .name = "r" } };
     static struct config_pool pool = { .name = "default", .queues = queues, .queue_count = 2 };
@@ -266,8 +267,9 @@ void live_loop_at(char *url, void (*up)(void))
                                    .grace = 10,
                                    .crash_max = 3,
                                    .max_attempts = 25,
-                                   .redis.url = url,
+                                   .redis.url = at,
                                    .redis.prefix = prefix };
+    snprintf(at, sizeof at, "%s", url);
     log_open(LOG_ERROR, false, "test");
     then_up = up;
     live_ups = live_downs = 0;

@@ -73,7 +73,7 @@ void live_widen(struct config *config);
 /* Makes base and link, to this Redis or to another; `up` is called besides. Waits until the link is
  * up for the first time. */
 void live_loop(void (*up)(void));
-void live_loop_at(char *url, void (*up)(void));
+void live_loop_at(const char *url, void (*up)(void));
 
 /* Makes these queues, all that the configuration has now, and serves them: without services. */
 void live_serve(struct queues *queues);

@@ -182,11 +182,8 @@ static void page_and_cut(struct fake_redis *f, void *arg)
 
 TEST(test_cut_behind_a_page)
 {
-    static char url[100];
-
     fake = fake_start(page_and_cut, NULL);
-    snprintf(url, sizeof url, "%s", fake_url(fake));
-    live_loop_at(url, NULL);
+    live_loop_at(fake_url(fake), NULL);
     for (int i = 1; i <= 30; i++) {
         LIVE_UNTIL(link_is_up(live_link));
         if (find() < 0)
@@ -207,7 +204,6 @@ static void cut_somewhere(struct fake_redis *f, void *arg)
 
 TEST_EACH(test_cut_anywhere, 4)
 {
-    static char url[100];
     unsigned seed = (unsigned)_i + 5;
 
     put_others(600);
@@ -218,8 +214,7 @@ TEST_EACH(test_cut_anywhere, 4)
         live_hold("q", id, TOKEN, 1000);
     }
     fake = fake_start(cut_somewhere, &seed);
-    snprintf(url, sizeof url, "%s", fake_url(fake));
-    live_loop_at(url, NULL);
+    live_loop_at(fake_url(fake), NULL);
     for (int i = 1; goods == 0; i++) {
         ck_assert_int_lt(i, 300);
         LIVE_UNTIL(link_is_up(live_link));

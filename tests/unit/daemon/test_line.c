@@ -30,13 +30,10 @@ static void on_told(void *arg, const struct later_line *at, const struct later_l
 
 static void set_up(void)
 {
-    static char url[100];
-
     live_begin();
     lose = 0;
     fake = fake_start(live_lose, &lose);
-    snprintf(url, sizeof url, "%s", fake_url(fake));
-    live_loop_at(url, NULL);
+    live_loop_at(fake_url(fake), NULL);
     line = line_new(live_base, live_link, "later", on_told, &lose);
     ck_assert_ptr_nonnull(line);
     page = page_new(4);

@@ -73,7 +73,7 @@ static void on_up(void)
         link_flush(live_link);
 }
 
-static void begin_at(char *url, uint32_t capacity)
+static void begin_at(const char *url, uint32_t capacity)
 {
     live_loop_at(url, on_up);
     outbox = outbox_new(live_base, live_link, "the-host", keys_of, on_done, &dones);
@@ -97,6 +97,23 @@ static void add(struct slot *slot)
     ck_assert(outbox_add(outbox, page, slot));
 }
 
+/* A job that ended so, in a slot, without a word. */
+static struct slot *ended(uint32_t i, const char *queue, const char *id, enum later_ending ending)
+{
+    return page_finished(page, i, queue, id, ending, false, 0, "");
+}
+
+/* So many of q are done: 0, 1 … */
+static void add_done(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "%u", i);
+        add(ended(i, "q", id, LATER_ENDED_DONE));
+    }
+}
+
 /* ---- each verb */
 
 LIVE_CASE("settled", set_up, tear_down);
@@ -107,11 +124,11 @@ TEST(test_verbs)
     json_t *error;
 
     begin(10);
-    add(page_finished(page, 0, "q", "acked", LATER_ENDED_DONE, false, 0, ""));
-    add(page_finished(page, 1, "q", "expired", LATER_ENDED_EXPIRED, false, 0, ""));
+    add(ended(0, "q", "acked", LATER_ENDED_DONE));
+    add(ended(1, "q", "expired", LATER_ENDED_EXPIRED));
     add(page_finished(page, 2, "q", "later", LATER_ENDED_RETRY, false, 50, "a \"why\""));
     add(page_finished(page, 3, "q", "soon", LATER_ENDED_CRASH, false, 0, "boom"));
-    add(page_finished(page, 4, "q", "back", LATER_ENDED_HELD, false, 0, ""));
+    add(ended(4, "q", "back", LATER_ENDED_HELD));
     add(page_finished(page, 5, "q", "buried", LATER_ENDED_BAD, false, 0, "no JSON"));
     add(page_finished(page, 6, "q", "lined", LATER_ENDED_LINE, false, now + 60, "p group:q:g"));
     add(page_finished(page, 7, "q", "torn", LATER_ENDED_LINE, false, 60, "p a\nb=1"));
@@ -155,17 +172,17 @@ TEST(test_results)
     json_t *error;
 
     begin(4);
-    slot = page_finished(page, 0, "q", "short", LATER_ENDED_DONE, false, 0, "");
+    slot = ended(0, "q", "short", LATER_ENDED_DONE);
     slot->kept = 60;
     ck_assert_int_eq(value_keep(page, slot, "[1]", 3, &err), 0);
     add(slot);
-    slot = page_finished(page, 1, "q", "none", LATER_ENDED_DONE, false, 0, "");
+    slot = ended(1, "q", "none", LATER_ENDED_DONE);
     slot->kept = 1e9; /* what no document could ask for */
     add(slot);
     slot = page_finished(page, 2, "q", "dead", LATER_ENDED_RETRY, true, 0, "why");
     slot->kept = 60;
     add(slot);
-    slot = page_finished(page, 3, "q", "lost", LATER_ENDED_DONE, false, 0, "");
+    slot = ended(3, "q", "lost", LATER_ENDED_DONE);
     slot->kept = 60;
     live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " lost");
     add(slot);
@@ -236,36 +253,30 @@ TEST(test_results_together)
 
 /* ---- grouping */
 
+/* Four acks of q, two of r, a return, and again, which are flushed. */
+static void end_groups(const char *prefix)
+{
+    for (uint32_t i = 0; i < 2100; i++) {
+        char id[16];
+
+        snprintf(id, sizeof id, "%s%u", prefix, i);
+        add(ended(i, i % 7 < 4 || i % 7 == 6 ? "q" : "r", id,
+                  i % 7 < 6 ? LATER_ENDED_DONE : LATER_ENDED_HELD));
+    }
+    flush();
+}
+
 /* 1,200 + 600 acks of two queues and 300 returns are 3 + 2 + 1 calls, whatever order they came in.
  */
 TEST(test_groups)
 {
     long long calls;
-    char id[16];
 
     begin(2100);
-    for (uint32_t i = 0; i < 2100; i++) {
-        snprintf(id, sizeof id, "%u", i);
-        if (i % 7 < 4)
-            add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
-        else if (i % 7 < 6)
-            add(page_finished(page, i, "r", id, LATER_ENDED_DONE, false, 0, ""));
-        else
-            add(page_finished(page, i, "q", id, LATER_ENDED_HELD, false, 0, ""));
-    }
-    flush();
+    end_groups("a");
     LIVE_UNTIL(outbox_open(outbox) == 0); /* scripts are loaded now, or not: count the next */
     calls = live_calls();
-    for (uint32_t i = 0; i < 2100; i++) {
-        snprintf(id, sizeof id, "b%u", i);
-        if (i % 7 < 4)
-            add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
-        else if (i % 7 < 6)
-            add(page_finished(page, i, "r", id, LATER_ENDED_DONE, false, 0, ""));
-        else
-            add(page_finished(page, i, "q", id, LATER_ENDED_HELD, false, 0, ""));
-    }
-    flush();
+    end_groups("b");
     LIVE_UNTIL(outbox_open(outbox) == 0);
     ck_assert_int_eq(live_calls() - calls, 6);
     ck_assert_int_eq(dones, 4200);
@@ -282,16 +293,11 @@ TEST(test_groups)
 TEST(test_lost)
 {
     begin(6);
-    for (uint32_t i = 0; i < 6; i++) {
-        char id[8];
-
-        snprintf(id, sizeof id, "%u", i);
-        add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
-        if (i % 2) { /* it lapsed meanwhile, and somebody else has it */
-            live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " %u", i);
-            live_do("ZADD later:{q}:reserved 9e9 anothertokenxxxx");
-            live_do("ZADD later:{q}:reserved:anothertokenxxxx 1 %u", i);
-        }
+    add_done(6);
+    for (int i = 1; i < 6; i += 2) { /* it lapsed meanwhile, and somebody else has it */
+        live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " %d", i);
+        live_do("ZADD later:{q}:reserved 9e9 anothertokenxxxx");
+        live_do("ZADD later:{q}:reserved:anothertokenxxxx 1 %d", i);
     }
     flush();
     LIVE_UNTIL(dones == 6);
@@ -304,14 +310,13 @@ TEST(test_lost)
 /* ---- all that a token was given */
 
 /* The first `count` of the five jobs of one reserve, done. */
-static void add_done(uint32_t count)
+static void add_given(uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        char id[12];
-        struct slot *slot;
+    static const char *const ids[] = { "0", "1", "2", "3", "4" };
 
-        snprintf(id, sizeof id, "%u", i);
-        slot = page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, "");
+    for (uint32_t i = 0; i < count; i++) {
+        struct slot *slot = ended(i, "q", ids[i], LATER_ENDED_DONE);
+
         slot->given = 5;
         add(slot);
     }
@@ -320,7 +325,7 @@ static void add_done(uint32_t count)
 TEST(test_whole)
 {
     begin(5);
-    add_done(5);
+    add_given(5);
     flush();
     LIVE_UNTIL(dones == 5);
     ck_assert_int_eq(losts, 0);
@@ -333,7 +338,7 @@ TEST(test_whole)
 TEST(test_whole_but_for_some)
 {
     begin(5);
-    add_done(5);
+    add_given(5);
     live_do("ZREM later:{q}:reserved:" PAGE_TOKEN " 1 3");
     live_do("HDEL later:{q}:jobs 1 3");
     live_do("HINCRBY later:{q}:stats cancelled 2");
@@ -349,7 +354,7 @@ TEST(test_whole_but_for_some)
 TEST(test_not_whole)
 {
     begin(5);
-    add_done(4);
+    add_given(4);
     page_hold(page, 4, "q", "4", SLOT_RUNNING, 1000)->given = 5;
     flush();
     LIVE_UNTIL(dones == 4);
@@ -365,11 +370,11 @@ TEST(test_early)
 
     begin(8);
     for (uint32_t i = 0; i < 2; i++) {
-        slot = page_finished(page, i, "q", i ? "1" : "0", LATER_ENDED_DONE, false, 0, "");
+        slot = ended(i, "q", i ? "1" : "0", LATER_ENDED_DONE);
         slot->given = 3;
         add(slot);
     }
-    add(page_finished(page, 2, "q", "back", LATER_ENDED_HELD, false, 0, ""));
+    add(ended(2, "q", "back", LATER_ENDED_HELD));
     outbox_flush_early(outbox);
     link_flush(live_link);
     ck_assert_uint_eq(outbox_waiting(outbox), 2);
@@ -395,8 +400,8 @@ TEST(test_early)
 TEST(test_but_acks)
 {
     begin(2);
-    add(page_finished(page, 0, "q", "0", LATER_ENDED_DONE, false, 0, ""));
-    add(page_finished(page, 1, "q", "back", LATER_ENDED_HELD, false, 0, ""));
+    add(ended(0, "q", "0", LATER_ENDED_DONE));
+    add(ended(1, "q", "back", LATER_ENDED_HELD));
     outbox_flush_but_joining(outbox);
     link_flush(live_link);
     ck_assert_uint_eq(outbox_waiting(outbox), 1);
@@ -412,7 +417,7 @@ TEST(test_unknown_queue)
     struct slot *slot;
 
     begin(1);
-    slot = page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, "");
+    slot = ended(0, "q", "a", LATER_ENDED_DONE);
     slot->queue = 7;
     ck_assert(!outbox_add(outbox, page, slot));
     ck_assert_uint_eq(outbox_open(outbox), 0);
@@ -423,11 +428,11 @@ TEST(test_unknown_queue)
 
 static void add_all_verbs(void)
 {
-    add(page_finished(page, 0, "q", "0", LATER_ENDED_DONE, false, 0, ""));
-    add(page_finished(page, 1, "q", "1", LATER_ENDED_EXPIRED, false, 0, ""));
+    add(ended(0, "q", "0", LATER_ENDED_DONE));
+    add(ended(1, "q", "1", LATER_ENDED_EXPIRED));
     add(page_finished(page, 2, "q", "2", LATER_ENDED_RETRY, false, 50, "why"));
     add(page_finished(page, 3, "q", "3", LATER_ENDED_RETRY, false, 0, "why"));
-    add(page_finished(page, 4, "q", "4", LATER_ENDED_HELD, false, 0, ""));
+    add(ended(4, "q", "4", LATER_ENDED_HELD));
     add(page_finished(page, 5, "q", "5", LATER_ENDED_RETRY, true, 0, "why"));
 }
 
@@ -484,8 +489,8 @@ TEST(test_wrong_type_in_one_queue)
 {
     begin(2);
     log_open(LOG_ERROR, false, "test");
-    add(page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, ""));
-    add(page_finished(page, 1, "r", "b", LATER_ENDED_DONE, false, 0, ""));
+    add(ended(0, "q", "a", LATER_ENDED_DONE));
+    add(ended(1, "r", "b", LATER_ENDED_DONE));
     live_do("RENAME later:{q}:stats kept");
     live_do("SET later:{q}:stats nonsense");
     flush();
@@ -506,21 +511,14 @@ LIVE_CASE("broken", set_up, tear_down);
  * and of a whole token. */
 TEST(test_lost_answer)
 {
-    static char url[100];
     int lose = 0;
 
     fake = fake_start(live_lose, &lose);
-    snprintf(url, sizeof url, "%s", fake_url(fake));
-    begin_at(url, 500);
-    add(page_finished(page, 0, "q", "warm", LATER_ENDED_DONE, false, 0, ""));
+    begin_at(fake_url(fake), 500);
+    add(ended(0, "q", "warm", LATER_ENDED_DONE));
     flush();
     LIVE_UNTIL(dones == 1); /* the script is there now */
-    for (uint32_t i = 0; i < 500; i++) {
-        char id[16];
-
-        snprintf(id, sizeof id, "%u", i);
-        add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
-    }
+    add_done(500);
     lose = 1;
     flush();
     LIVE_UNTIL(dones == 501);
@@ -528,10 +526,10 @@ TEST(test_lost_answer)
     ck_assert_int_eq(losts, 0);
     ck_assert_int_eq(live_number("HGET later:{q}:stats done"), 501); /* each once */
     ck_assert_int_eq(live_number("HLEN later:{q}:jobs"), 0);
-    add_done(5);
+    add_given(5);
     flush();
     LIVE_UNTIL(dones == 506); /* the script is there now */
-    add_done(5);
+    add_given(5);
     lose = 1;
     flush();
     LIVE_UNTIL(dones == 511);
@@ -572,10 +570,10 @@ static void send_step(const char *token)
 }
 
 /* One that is done, and one that is ready. */
-static void begin_step(char *url)
+static void begin_step(const char *url)
 {
     begin_at(url, 20);
-    add(page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, ""));
+    add(ended(0, "q", "a", LATER_ENDED_DONE));
     live_do("HSET later:{q}:jobs b {}");
     live_do("ZADD later:{q}:ready 5 b");
     live_do("HINCRBY later:{q}:stats pushed 1");
@@ -608,7 +606,7 @@ TEST(test_step_with_a_result)
     struct slot *slot;
 
     begin_at(live_url, 20);
-    slot = page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, "");
+    slot = ended(0, "q", "a", LATER_ENDED_DONE);
     slot->kept = 60;
     ck_assert_int_eq(value_keep(page, slot, "[1]", 3, &err), 0);
     add(slot);
@@ -641,10 +639,10 @@ TEST(test_what_joins)
 
     begin(20);
     ck_assert_ptr_null(join(16, false)); /* none */
-    add(page_finished(page, 5, "r", "r", LATER_ENDED_DONE, false, 0, ""));
-    add(page_finished(page, 6, "q", "back", LATER_ENDED_HELD, false, 0, ""));
+    add(ended(5, "r", "r", LATER_ENDED_DONE));
+    add(ended(6, "q", "back", LATER_ENDED_HELD));
     ck_assert_ptr_null(join(16, false)); /* none of this queue */
-    add_done(3);                         /* of five */
+    add_given(3);                        /* of five */
     ck_assert_ptr_null(join(2, false));  /* too many */
     ck_assert_ptr_null(join(16, true));  /* more are to come */
     ck_assert_uint_eq(outbox_waiting(outbox), 5);
@@ -677,15 +675,13 @@ TEST(test_refused_step)
 /* It was carried out: the ack is sent again, and finds nothing, which is no loss. */
 TEST(test_lost_answer_of_a_step)
 {
-    static char url[100];
     int lose = 0;
 
     fake = fake_start(live_lose, &lose);
-    snprintf(url, sizeof url, "%s", fake_url(fake));
-    begin_step(url);
+    begin_step(fake_url(fake));
     send_step("warmwarmwarmwarm"); /* the script is there then */
     LIVE_UNTIL(dones == 1);
-    add(page_finished(page, 1, "q", "c", LATER_ENDED_DONE, false, 0, ""));
+    add(ended(1, "q", "c", LATER_ENDED_DONE));
     live_do("HSET later:{q}:jobs d {}");
     live_do("ZADD later:{q}:ready 6 d");
     live_do("HINCRBY later:{q}:stats pushed 1");
@@ -711,13 +707,11 @@ static void cut_somewhere(struct fake_redis *f, void *arg)
 
 TEST_EACH(test_cut_anywhere, 4)
 {
-    static char url[100];
     unsigned seed = (unsigned)_i + 23;
     char id[16];
 
     fake = fake_start(cut_somewhere, &seed);
-    snprintf(url, sizeof url, "%s", fake_url(fake));
-    begin_at(url, 400);
+    begin_at(fake_url(fake), 400);
     for (int round = 0; round < 5; round++) {
         for (uint32_t i = 0; i < 400; i++) {
             static const enum later_ending endings[] = { LATER_ENDED_DONE, LATER_ENDED_EXPIRED,
@@ -751,7 +745,7 @@ TEST_EACH(test_cut_anywhere, 4)
 TEST(test_while_down)
 {
     begin(1);
-    add(page_finished(page, 0, "q", "a", LATER_ENDED_DONE, false, 0, ""));
+    add(ended(0, "q", "a", LATER_ENDED_DONE));
     link_break(live_link, "off");
     flush();
     ck_assert_uint_eq(outbox_waiting(outbox), 1);
@@ -762,14 +756,9 @@ TEST(test_while_down)
 TEST(test_freed_with_some_open)
 {
     begin(600);
-    for (uint32_t i = 0; i < 600; i++) {
-        char id[16];
-
-        snprintf(id, sizeof id, "%u", i);
-        add(page_finished(page, i, "q", id, LATER_ENDED_DONE, false, 0, ""));
-    }
+    add_done(600);
     flush();
-    add(page_finished(page, 0, "q", "more", LATER_ENDED_DONE, false, 0, ""));
+    add(ended(0, "q", "more", LATER_ENDED_DONE));
     live_unlink(); /* answers what is out: back into its group */
     ck_assert_uint_eq(outbox_waiting(outbox), 601);
     outbox_free(outbox);
