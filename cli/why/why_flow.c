@@ -46,6 +46,14 @@ static void why_flow_tell(const struct why_flow *flow, const char *step, char st
         snprintf(steps + len, room, " …");
 }
 
+/* A flow needs each queue of its jobs. That its own is not served is said anyway. */
+static void why_flow_needs(struct why_look *look, const char *queue)
+{
+    if (!look->unserved[0] && strcmp(queue, look->whole->name) != 0 &&
+        served_by(look->why->served, queue) == 0)
+        snprintf(look->unserved, sizeof look->unserved, "%s", queue);
+}
+
 /* Its answer has a value for each step. */
 static struct later_reply *why_flow_values(const struct why_flow *flow, const char *letter,
                                            const struct later_reply *ids)
@@ -72,8 +80,12 @@ static void why_flow_steps(const struct why_flow *flow)
 
     for (size_t i = 0; jobs && i < flow->count; i++) {
         const char *value = later_reply_text_at(jobs, i);
+        struct later_flow_member member;
 
+        later_flow_member("j:", value, &member);
         why_flow_tell(flow, flow->steps[i], *value ? *value : '?');
+        if (member.queue[0] && !why_flow_is_met(flow->when, *value))
+            why_flow_needs(flow->look, member.queue);
     }
     flow->look->facts->flow.all += flow->count;
     later_reply_free(ids);
@@ -106,14 +118,36 @@ static void why_flow_star(const struct why_flow *flow)
     later_reply_free(reply);
 }
 
+/* Reads what the flow knows of the job. Does it wait for steps? A job of another queue that waits
+ * for none runs when the flow has said so. */
+static bool why_flow_known(struct why_flow *flow, const struct later_reply *reply)
+{
+    struct why_look *look = flow->look;
+    struct later_flow_member member;
+    later_queue_name queue;
+
+    if (!later_flow_member("j:", later_reply_text(reply, NULL), &member) ||
+        (member.state != 'w' && member.state != 'o'))
+        return false;
+    snprintf(flow->after, sizeof flow->after, "%.*s", (int)member.after_len, member.after);
+    snprintf(flow->when, sizeof flow->when, "%s", member.when);
+    snprintf(look->flow, sizeof look->flow, "%s", flow->name);
+    later_shard_whole(queue, flow->home.queue);
+    why_flow_needs(look, queue);
+    if (member.state == 'w' && member.after_len > 0)
+        return true;
+    snprintf(look->home, sizeof look->home, "%s", queue);
+    return false;
+}
+
 /* tie: `FLOW`, or `FLOW@QUEUE#NUMBER` if the flow is in another queue. */
 static void why_flow_one(struct why_look *look, const char *tie)
 {
     struct why_flow flow = { .look = look, .home = *look->part };
-    struct later_flow_member member;
     struct later_command cmd = { 0 };
     struct later_reply *reply;
     char key[LATER_KEY_MAX], field[LATER_ID_SIZE + 8], queue[LATER_QUEUE_MAX + 1], *rest = NULL;
+    bool waits;
 
     if (sscanf(tie, "%64[^@]@%64[^#]", flow.name, queue) == 2 && later_key_queue_valid(queue))
         later_keys_init(&flow.home, later_call_prefix(look->why->cli->client), queue);
@@ -121,14 +155,10 @@ static void why_flow_one(struct why_look *look, const char *tie)
     snprintf(field, sizeof field, "j:%s", look->seen->id);
     later_command_say(&cmd, "HGET %s %s", key, field);
     reply = why_ask(look, &cmd);
-    if (!later_flow_member(field, later_reply_text(reply, NULL), &member) || member.state != 'w') {
-        later_reply_free(reply);
-        return;
-    }
-    snprintf(flow.after, sizeof flow.after, "%.*s", (int)member.after_len, member.after);
-    snprintf(flow.when, sizeof flow.when, "%s", member.when);
-    snprintf(look->flow, sizeof look->flow, "%s", flow.name);
+    waits = why_flow_known(&flow, reply);
     later_reply_free(reply);
+    if (!waits)
+        return;
     if (strcmp(flow.after, "*") == 0) {
         why_flow_star(&flow);
         return;
@@ -150,4 +180,6 @@ void why_flow_look(struct why_look *look)
         why_flow_one(look, name);
     look->facts->flow.name = look->flow;
     look->facts->flow.steps = look->steps;
+    look->facts->flow.home = look->home;
+    look->facts->flow.unserved = look->unserved;
 }

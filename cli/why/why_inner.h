@@ -30,6 +30,7 @@ struct why_look {
     struct later_override set; /* of its line */
     char kind[24], text[1024]; /* of the last error */
     char owner[256], line[201], steps[256], flow[65];
+    later_queue_name home, unserved; /* of its flow */
     char lost[80], fault[256], full[100];
     const json_t *quiet; /* one of the hosts that serve its queue, if all are */
 };

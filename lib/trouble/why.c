@@ -26,7 +26,8 @@ const struct later_reason_row later_reasons[LATER_WHYS] = {
     [LATER_WHY_EXPIRED] = { "expired", "its time is over: it is dropped, and not run" },
     [LATER_WHY_NO_LATERD] = { "no_laterd", "no laterd is alive" },
     [LATER_WHY_HOST_LOST] = { "host_lost", "the hosts that served its queue are gone" },
-    [LATER_WHY_UNSERVED] = { "queue_unserved", "no laterd serves its queue" },
+    [LATER_WHY_UNSERVED] = { "queue_unserved",
+                             "no laterd serves its queue, or another of its flow" },
     [LATER_WHY_PAUSED] = { "paused", "its queue is paused" },
     [LATER_WHY_TYPE_PAUSED] = { "type_paused", "its type is paused" },
     [LATER_WHY_QUIET] = { "quiet", "each host that serves its queue is quiet" },
@@ -153,20 +154,45 @@ static void why_line(struct why_list *list)
     why->count = facts->line.nth;
 }
 
-static void why_flow(struct why_list *list)
+static struct later_why *why_steps(struct why_list *list)
 {
     const struct later_why_facts *facts = list->facts;
     char many[80] = "";
-    struct later_why *why;
 
     if (facts->flow.all > 1)
         snprintf(many, sizeof many, "%" PRIu64 " of %" PRIu64 ": ", facts->flow.unmet,
                  facts->flow.all);
-    why = why_add(list, facts->flow.dead > 0 ? LATER_WHY_BLOCKED : LATER_WHY_FLOW,
-                  "waits for %s%.250s%s%.64s", many, facts->flow.steps,
-                  facts->flow.name[0] ? " in flow " : "other jobs", facts->flow.name);
+    return why_add(list, facts->flow.dead > 0 ? LATER_WHY_BLOCKED : LATER_WHY_FLOW,
+                   "waits for %s%.250s%s%.64s", many, facts->flow.steps,
+                   facts->flow.name[0] ? " in flow " : "other jobs", facts->flow.name);
+}
+
+/* What one queue of a flow has to tell another goes only where both are served. */
+static void why_flow_unserved(struct why_list *list)
+{
+    const struct later_why_facts *facts = list->facts;
+    struct later_why *why;
+
+    if (facts->alive <= 0 || !facts->flow.unserved[0])
+        return;
+    why = why_add(list, LATER_WHY_UNSERVED, "no laterd serves %s, and flow %.64s needs it",
+                  facts->flow.unserved, facts->flow.name);
+    why_name(why->thing, sizeof why->thing, facts->flow.unserved);
+}
+
+static void why_flow(struct why_list *list)
+{
+    const struct later_why_facts *facts = list->facts;
+    struct later_why *why;
+
+    if (facts->flow.home[0] && facts->flow.all == 0)
+        why = why_add(list, LATER_WHY_FLOW, "waits for flow %.64s of %s to let it run",
+                      facts->flow.name, facts->flow.home);
+    else
+        why = why_steps(list);
     why_name(why->thing, sizeof why->thing, facts->flow.name);
     why->count = (int64_t)facts->flow.unmet;
+    why_flow_unserved(list);
 }
 
 /* --- a delayed job --- */

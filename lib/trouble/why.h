@@ -109,6 +109,8 @@ struct later_why_facts {
         const char *name;
         const char *steps; /* `a (dead), b (ready)`: some that have not ended as they must */
         uint64_t unmet, all, dead; /* how many these are; of how many; how many of them are dead */
+        const char *home; /* it waits for no step, only to be let run by its flow, there; or "" */
+        const char *unserved; /* another queue that the flow needs, and that nobody serves; or "" */
     } flow;
 };
 
@@ -119,7 +121,9 @@ struct later_why_facts {
         .runs = -1, .quiet = "", .quiet_by = "", .fault = "", .full = "", .disk = "",              \
         .line = { .name = "", .owner = "" }, .flow = {                                             \
             .name = "",                                                                            \
-            .steps = ""                                                                            \
+            .steps = "",                                                                           \
+            .home = "",                                                                            \
+            .unserved = ""                                                                         \
         }                                                                                          \
     }
 

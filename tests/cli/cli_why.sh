@@ -132,6 +132,13 @@ why_is f.c 'flow: waits for 2 of 2: a \((open|ready)\), b \((open|ready)\) in fl
 is "$(told 'for' f.c) $(told count f.c)" "f 2" "which flow, how many"
 why_is f.d 'flow: waits for c \(waiting\) in flow f$' "one step, which waits itself"
 why_is f.e 'flow: waits for 4 of 4: all others' "all others"
+printf '%s\n' '{"type":"null","step":"x","queue":"nowhere"}' '{"type":"null","step":"y","after":["x"]}' |
+    later push --flow g -q flows --file - >/dev/null
+why_is g.y 'flow: waits for x \(waiting\) in flow g;queue_unserved: no laterd serves nowhere, and flow g needs it$' \
+    "a step in a queue that nobody serves"
+printf '%s\n' '{"type":"null","step":"x","queue":"flows"}' | later push --flow h -q nowhere --file - >/dev/null
+why_is h.x 'flow: waits for flow h of nowhere to let it run;queue_unserved: no laterd serves nowhere, and flow h needs it$' \
+    "a flow in a queue that nobody serves"
 later bury f.a -q flows >/dev/null
 why_is f.c 'flow_blocked: waits for 2 of 2: a \(dead\), b' "a step is dead"
 why_is f.a 'dead: dead since ..:.. UTC: `later kick` makes it ready' "a dead job"

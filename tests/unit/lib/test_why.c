@@ -30,7 +30,12 @@ static const struct later_why_facts ready = { .now = 1767268800,
                                               .full = "",
                                               .disk = "",
                                               .line = { .name = "", .owner = "" },
-                                              .flow = { .name = "", .steps = "" } };
+                                              .flow = {
+                                                  .name = "",
+                                                  .steps = "",
+                                                  .home = "",
+                                                  .unserved = "",
+                                              } };
 
 /* Returns the texts of all reasons, with | between. */
 static const char *all(const struct later_why_facts *facts)
@@ -162,6 +167,33 @@ TEST(lines)
     facts.line.opens = facts.now + 0.8;
     facts.line.nth = 0;
     ck_assert_str_eq(all(&facts), "waits for the limit api, which opens in 0.8 s: it is its turn");
+}
+
+TEST(queues_of_flows)
+{
+    struct later_why_facts facts = ready;
+
+    facts.state = "waiting";
+    facts.flow.name = "f";
+    facts.flow.steps = "a (open)";
+    facts.flow.all = facts.flow.unmet = 1;
+    facts.flow.unserved = "elsewhere";
+    ck_assert_str_eq(all(&facts), "waits for a (open) in flow f|"
+                                  "no laterd serves elsewhere, and flow f needs it");
+    ck_assert_int_eq(whys[0].reason, LATER_WHY_FLOW);
+    ck_assert_int_eq(whys[1].reason, LATER_WHY_UNSERVED);
+    ck_assert_str_eq(whys[1].thing, "elsewhere");
+    facts.flow.steps = "";
+    facts.flow.all = facts.flow.unmet = 0;
+    facts.flow.home = "elsewhere";
+    ck_assert_str_eq(all(&facts), "waits for flow f of elsewhere to let it run|"
+                                  "no laterd serves elsewhere, and flow f needs it");
+    facts.flow.unserved = "";
+    ck_assert_str_eq(all(&facts), "waits for flow f of elsewhere to let it run");
+    facts.flow.unserved = "elsewhere";
+    facts.alive = facts.serving = 0; /* then nobody serves anything */
+    ck_assert_str_eq(all(&facts), "waits for flow f of elsewhere to let it run|"
+                                  "no laterd is alive");
 }
 
 TEST(a_long_text_is_cut)
