@@ -90,6 +90,7 @@ static void turn_to(struct many *many, const char *whole)
 static void many_spell(const struct many *many, const struct queue_list *list, char *what,
                        size_t room)
 {
+    bool all = args_flag(&many->cli->args, "all-queues");
     int len = snprintf(what, room, "%s ", many->verb->ask);
     size_t named = 0;
 
@@ -100,11 +101,8 @@ static void many_spell(const struct many *many, const struct queue_list *list, c
             len += snprintf(what + len, room - (size_t)len, "%s%" PRIu64 " %s",
                             named++ ? " and " : "", many->found[set], later_key_name(set));
     }
-    if (args_flag(&many->cli->args, "all-queues"))
-        snprintf(what + len, room - (size_t)len, " jobs of all queues%s", many->verb->ask_end);
-    else
-        snprintf(what + len, room - (size_t)len, " jobs of queue %s%s", list->names[0],
-                 many->verb->ask_end);
+    snprintf(what + len, room - (size_t)len, " jobs of %s%s%s", all ? "all queues" : "queue ",
+             all ? "" : list->names[0], many->verb->ask_end ? many->verb->ask_end : "");
 }
 
 /* Asks a program, which answers with the line `yes`, or with any other. */

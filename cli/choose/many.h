@@ -13,7 +13,7 @@
 struct many_verb {
     const char *name, *done; /* "kick", "kicked" */
     const char *ask;         /* "Kick" */
-    const char *ask_end;     /* " for good"; "" */
+    const char *ask_end;     /* " for good"; NULL: nothing */
     const char *stays;      /* those that are left alone are …; NULL: no longer where they were */
     const char *with;       /* what the script is told besides; NULL: nothing */
     const char *but;        /* the queue that -A leaves out; NULL: none */

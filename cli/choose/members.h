@@ -11,10 +11,10 @@
 int64_t members_count(struct cli *cli, const struct later_keys *keys, enum later_key key,
                       struct later_error *err);
 
-/* Calls fn for each member of ready, delayed or dead with its score, or for each field of jobs or
- * records with its value, by pages of a scan. A member may come twice, and one that moves meanwhile
- * may be missed. Member and value are NUL-terminated and borrowed. If fn returns non-zero, the scan
- * stops. Returns what fn returned last, or -1 with *err if Redis fails. */
+/* Calls fn for each member of ready, delayed or dead with its score, or for each field of jobs,
+ * records or fair with its value, by pages of a scan. A member may come twice, and one that moves
+ * meanwhile may be missed. Member and value are NUL-terminated and borrowed. If fn returns
+ * non-zero, the scan stops. Returns what fn returned last, or -1 with *err if Redis fails. */
 typedef int members_fn(void *arg, const char *member, size_t len, const char *value);
 int members_scan(struct cli *cli, const struct later_keys *keys, enum later_key key, members_fn *fn,
                  void *arg, struct later_error *err);

@@ -73,7 +73,6 @@ const struct command command_cron = {
                "later cron set report '0 3 * * *' report.daily '{\"full\":true}' -q reports\n"
                "later cron\n",
     .options = cron_options,
-    .min = 0,
     .max = -1,
     .run = run_cron,
 };

@@ -41,7 +41,7 @@ static void cron_next_tell_row(struct table *table, int64_t tick, int32_t offset
 
     put_local(text, sizeof text, tick, offset, true);
     table_text(table, PLAIN, text);
-    table_text(table, PLAIN, text_put_time(text, sizeof text, (double)tick));
+    table_time(table, PLAIN, (double)tick);
     table_number(table, PLAIN, (uint64_t)tick);
 }
 

@@ -14,7 +14,6 @@ static const struct many_verb bury_many = {
     .name = "bury",
     .done = "buried",
     .ask = "Bury",
-    .ask_end = "",
     .sets = { LATER_KEY_READY, LATER_KEY_DELAYED, LATER_KEY_WAITING },
     .set_count = 3,
 };
@@ -54,7 +53,6 @@ static int bury_bury(struct cli *cli, const struct later_keys *keys, const char 
 static const struct each_verb bury_each = { .heading = "BURIED",
                                             .done = "buried",
                                             .none = "no ready, delayed or waiting job",
-                                            .missing = LATER_E_NONE,
                                             .fn = bury_bury };
 
 static int bury_for(struct cli *cli, bool many, const char *error, struct later_error *err)

@@ -123,7 +123,6 @@ static const struct each_verb cancel_each = { .heading = "CANCELLED",
                                               .done = "cancelled",
                                               .freed = "freed",
                                               .none = "no job",
-                                              .missing = LATER_E_NONE,
                                               .find = FIND_TAKEN,
                                               .fn = cancel_cancel };
 

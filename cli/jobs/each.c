@@ -79,7 +79,7 @@ static int each_leave(struct each *each, const char *id, bool found)
         each_look(each, id, is);
     cli_say(each->cli, "%s %s%s%s%s", each->verb->none, id, find_where(each->cli, where),
             *is ? "; it is " : "", is);
-    return each->verb->missing;
+    return each->verb->missing ? each->verb->missing : LATER_E_NONE;
 }
 
 static int each_one(struct each *each, const char *id, struct later_error *err)

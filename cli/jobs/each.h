@@ -18,7 +18,7 @@ struct each_verb {
     const char *done;    /* "kicked" */
     const char *freed; /* the word if the job had ended and only its id was still taken; or NULL */
     const char *none;  /* the words before an id that was found nowhere: "no dead or delayed job" */
-    int missing;       /* the exit status then: LATER_E_NONE, LATER_E_TOKEN */
+    int missing;       /* the exit status then; 0: LATER_E_NONE */
     unsigned find;     /* of enum find (find.h): what counts besides a job */
     /* Acts on the job in one part, with the argument of each_run(). `was` becomes the state that
      * the job had, or "" if it is not there. Returns 0; an exit status after saying why the job was

@@ -13,17 +13,14 @@ static int kick(struct cli *cli, const struct later_keys *keys, const char *id, 
     return each_call(cli, &cmd, was, err);
 }
 
-static const struct each_verb kick_each = { .heading = "KICKED",
-                                            .done = "kicked",
-                                            .none = "no dead, delayed or waiting job",
-                                            .missing = LATER_E_NONE,
-                                            .fn = kick };
+static const struct each_verb kick_each = {
+    .heading = "KICKED", .done = "kicked", .none = "no dead, delayed or waiting job", .fn = kick
+};
 
 static const struct many_verb kick_many = {
     .name = "kick",
     .done = "kicked",
     .ask = "Kick",
-    .ask_end = "",
     .sets = { LATER_KEY_DEAD, LATER_KEY_DELAYED, LATER_KEY_WAITING, LATER_KEY_DONE },
     .set_count = 4,
 };

@@ -147,11 +147,9 @@ static int move_move(struct cli *cli, const struct later_keys *keys, const char 
     return status;
 }
 
-static const struct each_verb move_each = { .heading = "MOVED",
-                                            .done = "moved",
-                                            .none = "no ready, delayed or dead job",
-                                            .missing = LATER_E_NONE,
-                                            .fn = move_move };
+static const struct each_verb move_each = {
+    .heading = "MOVED", .done = "moved", .none = "no ready, delayed or dead job", .fn = move_move
+};
 
 /* --- many jobs --- */
 

@@ -101,7 +101,7 @@ static void add_score(const struct cli *cli, struct table *table, const struct l
     else if (!cli->out_terminal)
         table_text(table, PLAIN, text_put_real(text, sizeof text, seen->score));
     else
-        table_text(table, PLAIN, text_put_time(text, sizeof text, when_of(seen)));
+        table_time(table, PLAIN, when_of(seen));
 }
 
 /* Adds an error's kind and text, or an error of another form as it is. */

@@ -44,11 +44,9 @@ static int reschedule(struct cli *cli, const struct later_keys *keys, const char
     return LATER_E_LATER;
 }
 
-static const struct each_verb reschedule_each = { .heading = "CHANGED",
-                                                  .done = "changed",
-                                                  .none = "no job",
-                                                  .missing = LATER_E_NONE,
-                                                  .fn = reschedule };
+static const struct each_verb reschedule_each = {
+    .heading = "CHANGED", .done = "changed", .none = "no job", .fn = reschedule
+};
 
 static int reschedule_take(const struct cli *cli, struct later_rescheduled *to,
                            struct later_error *err)

@@ -229,7 +229,6 @@ const struct command command_set = {
     .example = "later set limit type:sms --max 5 --per 1m --for 1h\n"
                "later set max_running queue:mail --max 2\nlater set\n",
     .options = set_options,
-    .min = 0,
     .max = 2,
     .run = run_set,
 };

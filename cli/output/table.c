@@ -213,6 +213,13 @@ void table_size(struct table *table, uint64_t bytes)
         table_number(table, PLAIN, bytes);
 }
 
+void table_time(struct table *table, enum colour colour, double unix_seconds)
+{
+    char text[48];
+
+    table_text(table, colour, text_put_time(text, sizeof text, unix_seconds));
+}
+
 void table_known_age(struct table *table, enum colour colour, double seconds)
 {
     if (seconds >= 0)

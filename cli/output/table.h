@@ -36,8 +36,9 @@ struct table {
 void table_begin(struct table *table, bool aligned, bool coloured, const char *const *headings);
 
 /* Add a cell: bytes; a string; a text in printf's form; a number; seconds, as "5 min" for people
- * and as a number for programs; bytes, as "12.3 MiB". table_none() adds nothing, which is "-" for
- * people; so do a string that is NULL, and table_known_age() for less than 0 seconds. */
+ * and as a number for programs; bytes, as "12.3 MiB"; a time, as RFC 3339. table_none() adds
+ * nothing, which is "-" for people; so do a string that is NULL, and table_known_age() for less
+ * than 0 seconds. */
 void table_bytes(struct table *table, enum colour colour, const char *bytes, size_t len);
 void table_text(struct table *table, enum colour colour, const char *text);
 void table_print(struct table *table, enum colour colour, const char *format, ...)
@@ -45,6 +46,7 @@ void table_print(struct table *table, enum colour colour, const char *format, ..
 void table_number(struct table *table, enum colour colour, uint64_t number);
 void table_age(struct table *table, enum colour colour, double seconds);
 void table_size(struct table *table, uint64_t bytes);
+void table_time(struct table *table, enum colour colour, double unix_seconds);
 void table_known_age(struct table *table, enum colour colour, double seconds);
 void table_none(struct table *table);
 

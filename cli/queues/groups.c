@@ -2,6 +2,7 @@
 #include "queues/groups.h"
 
 #include "base/grow.h"
+#include "choose/members.h"
 #include "queue/inspect.h"
 
 #include <math.h>
@@ -42,47 +43,23 @@ static int by_ready(const void *a, const void *b)
 }
 
 /* Adds a field of `fair`: `PRIORITY GROUP`, and `TAG COUNT`. Those of a priority itself have no
- * group. */
-static int groups_add(struct group_list *list, const char *field, const char *value,
-                      struct later_error *err)
+ * group. A field may come twice, but rarely does. Returns 1 without memory. */
+static int groups_add(void *arg, const char *field, size_t len, const char *value)
 {
     const char *name = strchr(field, ' '), *count = strchr(value, ' ');
     uint64_t ready = count ? strtoull(count + 1, NULL, 10) : 0;
+    struct group_list *list = arg;
     struct group *more;
 
+    (void)len;
     if (!name || !ready || strlen(name + 1) > LATER_GROUP_MAX)
         return 0;
     if (!later_grow(&list->groups, &list->room, list->count, sizeof *list->groups))
-        return later_fail(err, LATER_E_SYSTEM, "no memory");
+        return 1;
     more = &list->groups[list->count++];
     *more = (struct group){ .ready = ready, .oldest = -1 };
     strcpy(more->name, name + 1);
     return 0;
-}
-
-/* Reads the groups of one part of the queue. A field may come twice, but rarely does. */
-static int groups_scan(struct cli *cli, const struct later_keys *keys, struct group_list *list,
-                       struct later_error *err)
-{
-    char cursor[32] = "0";
-    int ok = 0;
-
-    do {
-        struct later_command cmd = { 0 };
-        const struct later_reply *page;
-        struct later_reply *reply;
-
-        later_inspect_scan(&cmd, keys, LATER_KEY_FAIR, cursor);
-        reply = cli_call(cli, &cmd, err);
-        if (!reply)
-            return -1;
-        page = later_inspect_scanned(reply, cursor);
-        for (size_t i = 0; ok == 0 && i + 1 < later_reply_count(page); i += 2)
-            ok = groups_add(list, later_reply_text_at(page, i), later_reply_text_at(page, i + 1),
-                            err);
-        later_reply_free(reply);
-    } while (ok == 0 && strcmp(cursor, "0") != 0);
-    return ok;
 }
 
 /* A group is there once for each priority and part; these become one. */
@@ -169,10 +146,12 @@ static int groups_look(struct cli *cli, const struct later_keys *keys, double no
 int groups_count(struct cli *cli, const struct whole *whole, struct group_list *list,
                  struct later_error *err)
 {
-    for (size_t i = 0; i < whole->count; i++) {
-        if (groups_scan(cli, &whole->parts[i], list, err) < 0)
-            return -1;
-    }
+    int ok = 0;
+
+    for (size_t i = 0; ok == 0 && i < whole->count; i++)
+        ok = members_scan(cli, &whole->parts[i], LATER_KEY_FAIR, groups_add, list, err);
+    if (ok != 0)
+        return ok > 0 ? later_fail(err, LATER_E_SYSTEM, "no memory") : -1;
     groups_merge(list);
     return 0;
 }

@@ -263,7 +263,6 @@ const struct command command_pause = {
                "later pause mail --type mail.bulk --for 1h --reason 'the relay is slow'\n"
                "later pause --host web1\n",
     .options = pause_options,
-    .min = 0,
     .max = -1,
     .run = run_pause,
 };
@@ -274,7 +273,6 @@ const struct command command_resume = {
     .brief = "End a pause",
     .example = "later resume mail sms\nlater resume mail --type mail.bulk\n",
     .options = resume_options,
-    .min = 0,
     .max = -1,
     .run = run_resume,
 };

@@ -78,7 +78,7 @@ static void events_add_row(struct part *part, const struct later_event_entry *en
     struct table *table = &part->all->table;
     char text[256];
 
-    table_text(table, PLAIN, text_put_time(text, sizeof text, entry->at));
+    table_time(table, PLAIN, entry->at);
     table_text(table, PLAIN, part->keys.queue);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         events_cell(part->all, &members[order[i]]);

@@ -49,11 +49,10 @@ static void history_add_row(struct printing *printing, const struct row *row,
 {
     uint64_t attempts = later_tally_attempts(tally);
     struct table *table = &printing->table;
-    char text[48];
 
     table_text(table, PLAIN, row->queue);
     if (printing->by_period)
-        table_text(table, PLAIN, text_put_time(text, sizeof text, row->from));
+        table_time(table, PLAIN, row->from);
     else
         table_text(table, PLAIN, !row->type ? "*" : *row->type ? row->type : "(others)");
     table_number(table, PLAIN, attempts);

@@ -76,13 +76,13 @@ static void marks_print_json(const struct later_mark *mark)
 
 static void marks_add_row(struct table *table, const struct later_mark *mark)
 {
-    char text[48], of[sizeof mark->queue + sizeof mark->type + sizeof mark->set];
+    char of[sizeof mark->queue + sizeof mark->type + sizeof mark->set];
 
-    table_text(table, PLAIN, text_put_time(text, sizeof text, mark->from));
+    table_time(table, PLAIN, mark->from);
     if (mark->open)
         table_none(table);
     else
-        table_text(table, PLAIN, text_put_time(text, sizeof text, mark->to));
+        table_time(table, PLAIN, mark->to);
     table_text(table, PLAIN, later_mark_name(mark->what));
     snprintf(of, sizeof of, "%s%s%s%s", *mark->queue ? mark->queue : mark->version,
              *mark->type ? " " : "", mark->type, mark->set);

@@ -148,8 +148,6 @@ static void server_begin_row(const struct server *server, const char *fact)
 
 static void server_add_number(struct table *table, enum later_server_kind kind, double number)
 {
-    char text[48];
-
     switch (kind) {
     case LATER_SERVER_BYTES:
         table_size(table, (uint64_t)number);
@@ -158,7 +156,7 @@ static void server_add_number(struct table *table, enum later_server_kind kind, 
         table_age(table, PLAIN, number);
         break;
     case LATER_SERVER_TIME:
-        table_text(table, PLAIN, text_put_time(text, sizeof text, number));
+        table_time(table, PLAIN, number);
         break;
     default:
         table_number(table, PLAIN, (uint64_t)number);

@@ -29,7 +29,7 @@ static void trouble_print_row(const struct cli *cli, struct table *table,
     if (row->since <= 0)
         table_none(table);
     else if (cli->out_terminal)
-        table_text(table, PLAIN, text_put_time(since, sizeof since, row->since));
+        table_time(table, PLAIN, row->since);
     else
         table_text(table, PLAIN, text_put_real(since, sizeof since, row->since));
     table_number(table, PLAIN, (uint64_t)row->count);

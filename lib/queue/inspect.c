@@ -269,7 +269,8 @@ void later_inspect_scan(struct later_command *cmd, const struct later_keys *keys
 void later_inspect_count(struct later_command *cmd, const struct later_keys *keys,
                          enum later_key key)
 {
-    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS || key == LATER_KEY_KEPT;
+    bool hash = key == LATER_KEY_JOBS || key == LATER_KEY_RECORDS || key == LATER_KEY_KEPT ||
+                key == LATER_KEY_FAIR;
 
     later_command_say(cmd, "%s %s", hash ? "HLEN" : "ZCARD", keys->name[key]);
 }
