@@ -1,13 +1,9 @@
 /* check.c: `later check` tests the invariants of a queue on a live Redis. */
-#include "check/check_ahead.h"
-#include "check/check_beside.h"
-#include "check/check_lost.h"
-#include "check/check_saved.h"
-#include "check/check_scan.h"
+#include "check/check.h"
+
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue/conservation.h"
-#include "queue_list.h"
 #include "sizes.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* check_ahead.c: asks for what the check of a small queue needs. */
-#include "check/check_ahead.h"
+#include "check/check.h"
 
 #include "choose/members.h"
 #include "queue/inspect.h"

@@ -1,5 +1,5 @@
 /* check_beside.c: checks records, wakes, kept jobs and documents. */
-#include "check/check_beside.h"
+#include "check/check.h"
 
 #include "choose/members.h"
 #include "queue/inspect.h"

@@ -1,5 +1,5 @@
 /* check_lost.c: has a laterd noticed that Redis has lost writes? */
-#include "check/check_lost.h"
+#include "check/check.h"
 
 #include "output/jsonl.h"
 #include "queue/lost.h"

@@ -1,5 +1,5 @@
 /* check_saved.c: can the searches that are saved be used, and are their queues there? */
-#include "check/check_saved.h"
+#include "check/check.h"
 
 #include "choose/saved.h"
 #include "job/filter.h"

@@ -1,5 +1,5 @@
 /* check_scan.c: looks at the members of a queue's sets. */
-#include "check/check_scan.h"
+#include "check/check.h"
 
 #include "base/grow.h"
 #include "queue/inspect.h"

@@ -1,5 +1,5 @@
 /* private_config.c: the configuration of the laterd of `later work`. */
-#include "work/private_config.h"
+#include "work/private.h"
 
 #include "work/hello.h"
 
