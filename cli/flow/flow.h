@@ -13,6 +13,10 @@ struct flow_found {
 };
 int flow_find(struct cli *cli, const char *name, struct flow_found *found, struct later_error *err);
 
+/* Reads the sizes of a flow in the queue whose keys are set. Returns whether it exists, or -1 with
+ * *err. */
+int flow_look(struct cli *cli, const char *name, struct flow_found *found, struct later_error *err);
+
 /* Calls fn for each job of the flow, in no order. If fn returns non-zero, it stops. Returns what fn
  * returned last, or -1 with *err. */
 typedef int flow_member_fn(void *arg, const struct later_flow_member *member);

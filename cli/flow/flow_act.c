@@ -6,14 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static int flow_look(struct cli *cli, const char *queue, const char *name, struct flow_found *found,
-                     struct later_error *err)
+int flow_look(struct cli *cli, const char *name, struct flow_found *found, struct later_error *err)
 {
     struct later_command cmd = { 0 };
     struct later_reply *reply;
 
-    if (cli_keys(cli, queue, &found->keys, err) < 0)
-        return -1;
     later_flow_look(&cmd, &found->keys, name);
     reply = cli_call(cli, &cmd, err);
     if (!reply)
@@ -34,7 +31,9 @@ int flow_find(struct cli *cli, const char *name, struct flow_found *found, struc
     for (size_t i = 0; ok >= 0 && i < list.count; i++) {
         struct flow_found one;
 
-        ok = flow_look(cli, list.names[i], name, &one, err);
+        ok = cli_keys(cli, list.names[i], &one.keys, err);
+        if (ok == 0)
+            ok = flow_look(cli, name, &one, err);
         if (ok > 0 && count++ == 0)
             *found = one;
     }

@@ -66,18 +66,10 @@ static int flow_list_one(struct flow_list *list, const struct later_keys *keys, 
                          struct later_error *err)
 {
     struct flow_found found = { .keys = *keys };
-    struct later_command cmd = { 0 };
-    struct later_reply *reply;
+    int there = flow_look(list->cli, name, &found, err);
 
-    later_flow_look(&cmd, keys, name);
-    reply = cli_call(list->cli, &cmd, err);
-    if (!reply)
-        return -1;
-    later_flow_looked(reply, &found.sizes);
-    later_reply_free(reply);
-    if (!found.sizes.exists ||
-        (list->state && strcmp(list->state, later_flow_state(&found.sizes)) != 0))
-        return 0;
+    if (there <= 0 || (list->state && strcmp(list->state, later_flow_state(&found.sizes)) != 0))
+        return there < 0 ? -1 : 0;
     list->most--;
     flow_tell(list->cli, &list->table, name, &found, list->now);
     return 0;

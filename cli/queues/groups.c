@@ -101,46 +101,31 @@ static void groups_note(struct group_list *list, const struct later_reply *recor
     }
 }
 
-/* Asks for the records of these members of ready, and reads them. */
-static int groups_records(struct cli *cli, const struct later_keys *keys,
-                          const struct later_reply *members, struct group_list *list, double now,
-                          struct later_error *err)
+/* Asks for the first members of ready and their records, and reads these. */
+static int groups_look(struct cli *cli, const struct later_keys *keys, double now,
+                       struct group_list *list, struct later_error *err)
 {
-    size_t count = later_reply_count(members) / 2;
     struct later_command cmd = { 0 };
-    struct later_reply *records;
+    struct later_reply *members, *records = NULL;
+    size_t count;
 
-    if (!count)
-        return 0;
-    later_inspect_fields(&cmd, keys, LATER_KEY_RECORDS, count);
+    later_inspect_from(&cmd, keys, LATER_KEY_READY, "-inf", 0, LOOKED_AT);
+    members = cli_call(cli, &cmd, err);
+    count = later_reply_count(members) / 2;
+    if (count > 0)
+        later_inspect_fields(&cmd, keys, LATER_KEY_RECORDS, count);
     for (size_t i = 0; i < count; i++) {
         size_t len;
         const char *member = later_reply_text(later_reply_at(members, 2 * i), &len);
 
         later_command_bytes(&cmd, member, len);
     }
-    records = cli_call(cli, &cmd, err);
-    if (!records)
-        return -1;
+    if (count > 0)
+        records = cli_call(cli, &cmd, err);
     groups_note(list, records, now);
-    later_reply_free(records);
-    return 0;
-}
-
-static int groups_look(struct cli *cli, const struct later_keys *keys, double now,
-                       struct group_list *list, struct later_error *err)
-{
-    struct later_command cmd = { 0 };
-    struct later_reply *members;
-    int ok;
-
-    later_inspect_from(&cmd, keys, LATER_KEY_READY, "-inf", 0, LOOKED_AT);
-    members = cli_call(cli, &cmd, err);
-    if (!members)
-        return -1;
-    ok = groups_records(cli, keys, members, list, now, err);
     later_reply_free(members);
-    return ok;
+    later_reply_free(records);
+    return members && (records || count == 0) ? 0 : -1;
 }
 
 int groups_count(struct cli *cli, const struct whole *whole, struct group_list *list,
