@@ -3,8 +3,7 @@
 
 #include "commands.h"
 #include "output/jsonl.h"
-#include "lock/lock_run.h"
-#include "lock/locks.h"
+#include "lock/lock.h"
 #include "redis/script.h"
 
 #include <math.h>

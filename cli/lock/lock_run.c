@@ -4,7 +4,7 @@
  * Nothing here waits for Redis while the program runs. If Redis hangs, the program must still be
  * ended before somebody else can get the lock.
  */
-#include "lock/lock_run.h"
+#include "lock/lock.h"
 
 #include "work/child.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* locks.c: `later lock` without words lists the locks, permits and limits in use. */
-#include "lock/locks.h"
+#include "lock/lock.h"
 
 #include "cli.h"
 #include "output/jsonl.h"

@@ -2,7 +2,6 @@
 #include "commands.h"
 #include "output/jsonl.h"
 #include "queue_list.h"
-#include "see/busiest.h"
 #include "see/marks.h"
 #include "see/past.h"
 #include "text.h"
@@ -262,7 +261,7 @@ static int history_find_queues(struct cli *cli, struct queue_list *list, struct 
     if (cli_number(cli, "number", 1, HISTORY_QUEUES, &most, err) < 0 ||
         queue_list_find(cli, list, err) < 0)
         return -1;
-    return args_text(&cli->args, "number") ? busiest_choose(cli, list, (size_t)most, err) : 0;
+    return args_text(&cli->args, "number") ? past_choose_busiest(cli, list, (size_t)most, err) : 0;
 }
 
 static int history_run(struct cli *cli, struct later_error *err)

@@ -1,7 +1,10 @@
 /* past.c: reads a range of a queue's history. */
 #include "see/past.h"
 
-#define TOGETHER 120 /* periods per round trip */
+#include <stdlib.h>
+#include <string.h>
+
+#define TOGETHER 120 /* periods or queues per round trip */
 
 int past_range(struct cli *cli, double seconds, double until, enum later_scale scale,
                struct past_range *range, struct later_error *err)
@@ -75,5 +78,90 @@ int past_read(struct cli *cli, const char *queue, const struct past_range *range
             later_tallies_free(&asked[i].tallies);
         }
     }
+    return ok;
+}
+
+/* --- the busiest queues --- */
+
+/* Reads how many attempts each of these queues, at most TOGETHER, has had. */
+static int past_attempts(struct cli *cli, const later_queue_name *names, size_t count,
+                         uint64_t *attempts, struct later_error *err)
+{
+    struct asked asked[TOGETHER];
+    int ok = 0;
+
+    for (size_t i = 0; i < count; i++)
+        asked[i] = (struct asked){ .err = { .code = LATER_OK } };
+    for (size_t i = 0; ok == 0 && i < count; i++) {
+        struct later_command cmd = { 0 };
+        struct later_keys keys;
+
+        ok = cli_keys(cli, names[i], &keys, err);
+        if (ok < 0)
+            break;
+        later_history_ask_totals(&cmd, &keys);
+        ok = later_call_begin(cli->client, &cmd, past_take, &asked[i], err);
+    }
+    ok = cli_drain(cli, ok, err);
+    for (size_t i = 0; i < count; i++) {
+        struct later_tally sum;
+
+        if (ok == 0 && asked[i].err.code != LATER_OK) {
+            *err = asked[i].err;
+            ok = -1;
+        }
+        later_tallies_sum(&asked[i].tallies, &sum);
+        attempts[i] = later_tally_attempts(&sum);
+        later_tallies_free(&asked[i].tallies);
+    }
+    return ok;
+}
+
+static int past_more_first(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x < y) - (x > y);
+}
+
+static void past_keep(struct queue_list *list, const uint64_t *attempts, uint64_t least,
+                      size_t most)
+{
+    size_t left = most, kept = 0; /* left: for those that have had just as many */
+
+    for (size_t i = 0; i < list->count; i++)
+        left -= attempts[i] > least;
+    for (size_t i = 0; i < list->count; i++) {
+        bool alike = attempts[i] == least && left > 0;
+
+        left -= alike;
+        if (alike || attempts[i] > least)
+            memmove(list->names[kept++], list->names[i], sizeof list->names[i]);
+    }
+    list->count = kept;
+}
+
+int past_choose_busiest(struct cli *cli, struct queue_list *list, size_t most,
+                        struct later_error *err)
+{
+    size_t count = list->count;
+    uint64_t *attempts, *sorted, least;
+    int ok = 0;
+
+    if (count <= most)
+        return 0;
+    attempts = calloc(2 * count, sizeof *attempts);
+    if (!attempts)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
+    sorted = attempts + count;
+    for (size_t i = 0; ok == 0 && i < count; i += TOGETHER)
+        ok = past_attempts(cli, list->names + i, count - i < TOGETHER ? count - i : TOGETHER,
+                           attempts + i, err);
+    memcpy(sorted, attempts, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, past_more_first);
+    least = sorted[most - 1] ? sorted[most - 1] : 1;
+    if (ok == 0)
+        past_keep(list, attempts, least, most);
+    free(attempts);
     return ok;
 }

@@ -1,5 +1,5 @@
 /* running.c: running jobs and their progress. */
-#include "status/running.h"
+#include "status/status.h"
 
 #include "jobs/merge.h"
 #include "jobs/peek.h"

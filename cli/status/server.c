@@ -1,5 +1,5 @@
 /* server.c: the Redis servers that have our keys. */
-#include "status/server.h"
+#include "status/status.h"
 
 #include "output/jsonl.h"
 #include "queue/inspect.h"

@@ -1,11 +1,9 @@
 /* status.c: `later status`. */
 #include "commands.h"
 #include "status/hosts.h"
-#include "status/running.h"
-#include "status/server.h"
 #include "queues/laid.h"
 #include "queues/size.h"
-#include "status/status_local.h"
+#include "status/status.h"
 #include "status/trouble.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* status_local.c: `later status --local`. */
-#include "status/status_local.h"
+#include "status/status.h"
 
 #include "health.h"
 #include "output/jsonl.h"
