@@ -7,6 +7,8 @@
 
 #include "cli.h"
 
+#include <stdio.h>
+
 #define COMMANDS_MAX 64 /* in all groups */
 #define GROUP_MAX    12 /* commands in one group, and the NULL behind them */
 
@@ -23,6 +25,11 @@ const struct command *command_at(size_t number);
 /* Returns the command of this name. If there is none, returns NULL with *err (LATER_E_USAGE): one
  * line that names the command for a word that others use for it, or the nearest name. */
 const struct command *command_find(const char *name, struct later_error *err);
+
+/* In help.c. They print the list of commands in its groups; one command's help; the usage line. */
+void help_all(FILE *out);
+void help_command(FILE *out, const struct command *command);
+void help_usage(FILE *out, const struct command *command);
 
 /* push/push.c */
 extern const struct command command_push;

@@ -1,6 +1,4 @@
 /* help.c: `later help`, --help, and the usage line of a wrong command. */
-#include "help.h"
-
 #include "commands.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* main.c: `later` finds the command, reads its options and runs it. */
 #include "base/standard.h"
 #include "commands.h"
-#include "help.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* earlier.c: the earlier failures of a job, and what it has logged. */
-#include "jobs/earlier.h"
+#include "jobs/peek.h"
 
 #include "cli.h"
 #include "text.h"

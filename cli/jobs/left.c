@@ -1,5 +1,5 @@
 /* left.c: what the handler of a done job that is kept gave back. */
-#include "jobs/left.h"
+#include "jobs/peek.h"
 
 #include "queue/result.h"
 #include "text.h"

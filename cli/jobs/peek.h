@@ -1,11 +1,12 @@
 /*
- * peek.h: prints a job.
+ * peek.h: prints a job, and what is known of it besides.
  */
 #ifndef LATER_CLI_PEEK_H
 #define LATER_CLI_PEEK_H
 
 #include "cli.h"
 #include "job/document.h"
+#include "output/jsonl.h"
 #include "queue/inspect.h"
 #include "whole.h"
 
@@ -45,5 +46,34 @@ void peek_found_end(struct peek_found *found);
 /* The headings and a row of a table of jobs. */
 void peek_begin_rows(const struct cli *cli, struct table *table);
 void peek_add_row(const struct cli *cli, struct table *table, const struct later_seen *seen);
+
+/* --- left.c: what the handler of a done job that is kept gave back (doc/protocol.md, "Results") */
+
+struct left {
+    struct later_reply *reply; /* owned */
+    const char *value;         /* JSON, byte for byte; NULL: it left none, or it is not kept */
+    size_t len;
+};
+
+/* Asks for what this job, in a part of a queue, has left; nothing is asked of one that is not done.
+ * What is of another job of its id, or may not be read, is left out. Returns 0, or -1 with *err if
+ * Redis does not answer. left_free() is due in both cases. */
+int left_find(struct cli *cli, const struct later_keys *part, const struct later_seen *seen,
+              struct left *left, struct later_error *err);
+void left_free(struct left *left);
+
+/* --- earlier.c: how a job failed before it failed last, and what it has logged, as its record keeps
+ * it (doc/protocol.md, "Records") */
+
+/* Adds a member `earlier`: the failures, the newest first, each with all members that an error has.
+ * Adds nothing if there are none. */
+void earlier_json(struct jsonl *json, const struct later_seen *seen);
+
+/* Adds a row for each failure: which attempt, and why. For people. */
+void earlier_rows(struct table *card, const struct later_seen *seen);
+
+/* Adds a row for each line that it has logged, and one before them that says how many were dropped.
+ * For people. Adds nothing if there are none, or if what is kept is not of our form. */
+void earlier_log_rows(struct table *card, const struct later_seen *seen);
 
 #endif

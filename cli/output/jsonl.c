@@ -172,3 +172,11 @@ void jsonl_list(FILE *out, const char *const *words, size_t count)
     }
     putc(']', out);
 }
+
+char *jsonl_written(FILE *out, char **text)
+{
+    if (fclose(out) == 0)
+        return *text;
+    free(*text);
+    return NULL;
+}

@@ -57,4 +57,7 @@ void jsonl_string(FILE *out, const char *bytes, size_t len);
 /* Writes such a list of strings alone: no object, no newline. */
 void jsonl_list(FILE *out, const char *const *words, size_t count);
 
+/* Closes a stream of open_memstream(), and returns its text, malloc'ed; NULL without memory. */
+char *jsonl_written(FILE *out, char **text);
+
 #endif

@@ -156,8 +156,5 @@ char *mask_line(const struct mask *mask, const char *line, size_t *len)
     if (!out)
         return NULL;
     mask_put(mask, out, line, end, 0);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return jsonl_written(out, &text);
 }

@@ -6,6 +6,7 @@
 #include "live/marks.h"
 #include "live/snapshot.h"
 #include "live/troubles.h"
+#include "output/jsonl.h"
 
 #include <event2/event.h>
 #include <stdio.h>
@@ -68,10 +69,7 @@ static char *write_text(const struct poller *poller, bool whole, size_t *len)
         marks_write(&poller->marks, out);
     snapshot_write(poller->snapshot, out, whole, now);
     putc('}', out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return jsonl_written(out, &text);
 }
 
 char *poller_text(const struct poller *poller, size_t *len)
@@ -254,10 +252,7 @@ char *poller_troubles(const struct poller *poller, size_t *len)
     if (!out)
         return NULL;
     troubles_write(poller->troubles, out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return jsonl_written(out, &text);
 }
 
 /* Called every half second. */

@@ -59,15 +59,6 @@ static struct act *acts_find(struct acts *acts, unsigned long number)
 
 /* --- rows --- */
 
-/* Returns the text that was written to a memory stream, malloc'ed; NULL without memory. */
-static char *act_written(FILE *out, char **text)
-{
-    if (fclose(out) == 0)
-        return *text;
-    free(*text);
-    return NULL;
-}
-
 /* Returns the JSON of one, malloc'ed; NULL without memory. end: the members that follow if it has
  * ended, otherwise "". */
 static char *act_text(const struct act *act, double ended, const char *end)
@@ -85,7 +76,7 @@ static char *act_text(const struct act *act, double ended, const char *end)
               ended > 0 ? ended : NAN);
     jsonl_raw(&json, "progress", act->progress ? act->progress : "null");
     fprintf(out, ",\"answers\":[%s]%s}", act->answers ? act->answers : "", end);
-    return act_written(out, &text);
+    return jsonl_written(out, &text);
 }
 
 /* What a full disk refuses is in memory, and in the log. */
@@ -127,7 +118,7 @@ static char *act_read(const char *row)
         return NULL;
     jsonl_begin(&json, out);
     jsonl_foreign(&json, "row", row, ACT_ROW);
-    text = act_written(out, &text);
+    text = jsonl_written(out, &text);
     if (text && strncmp(text, "{\"row\":{\"number\":", 17) == 0) {
         memmove(text, text + 7, len - 6);
         return text;

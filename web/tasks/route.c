@@ -1,6 +1,8 @@
 /* route.c: finds the `later` command that answers a request. */
 #include "tasks/route.h"
 
+#include "output/jsonl.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -481,9 +483,5 @@ char *route_spell(const struct order *order)
         else
             put_quoted(out, order->words[i]);
     }
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return jsonl_written(out, &text);
 }

@@ -232,11 +232,7 @@ static char *serve_line_of(const struct order *order)
         return NULL;
     jsonl_list(out, order->words, order->count);
     putc('\n', out);
-    if (fclose(out) != 0) {
-        free(line);
-        return NULL;
-    }
-    return line;
+    return jsonl_written(out, &line);
 }
 
 void serve_order(struct serve *serve, const struct order *order, const struct serve_answer *answer)
