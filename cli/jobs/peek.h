@@ -62,8 +62,8 @@ int left_find(struct cli *cli, const struct later_keys *part, const struct later
               struct left *left, struct later_error *err);
 void left_free(struct left *left);
 
-/* --- earlier.c: how a job failed before it failed last, and what it has logged, as its record keeps
- * it (doc/protocol.md, "Records") */
+/* --- earlier.c: how a job failed before it failed last, and what it has logged, as its record
+ * keeps it (doc/protocol.md, "Records") */
 
 /* Adds a member `earlier`: the failures, the newest first, each with all members that an error has.
  * Adds nothing if there are none. */

@@ -14,7 +14,7 @@ bool marks_are_due(const struct marks *marks, double now)
 
 static void marks_take_line(void *arg, const char *line, size_t len)
 {
-    lines_json_add(&((struct marks *)arg)->new_list, line, len);
+    lines_json_add(&((struct marks *)arg)->list, line, len);
 }
 
 static void marks_take_end(void *arg, int status, const char *rest)
@@ -22,16 +22,7 @@ static void marks_take_end(void *arg, int status, const char *rest)
     struct marks *marks = arg;
 
     (void)rest;
-    lines_json_end(&marks->new_list);
-    if (status == LATER_OK) {
-        marks->news = marks->news ||
-                      strcmp(lines_json_text(&marks->list), lines_json_text(&marks->new_list)) != 0;
-        lines_json_free(&marks->list);
-        marks->list = marks->new_list;
-    } else {
-        lines_json_free(&marks->new_list);
-    }
-    marks->new_list = (struct lines_json){ 0 };
+    marks->news |= lines_json_end(&marks->list, status == LATER_OK);
     marks->fn(marks->arg, status == LATER_OK);
 }
 
@@ -45,7 +36,7 @@ void marks_ask(struct marks *marks, struct serve *serve, double now, marks_fn *f
     marks->asked = now;
     marks->fn = fn;
     marks->arg = arg;
-    lines_json_begin(&marks->new_list);
+    lines_json_begin(&marks->list);
     serve_order(serve, &order, &answer);
 }
 
@@ -62,5 +53,4 @@ void marks_write(const struct marks *marks, FILE *out)
 void marks_free(struct marks *marks)
 {
     lines_json_free(&marks->list);
-    lines_json_free(&marks->new_list);
 }

@@ -16,10 +16,10 @@ typedef void marks_fn(void *arg, bool answered);
 
 /* Zeroed at first. */
 struct marks {
-    struct lines_json list, new_list; /* the known ones, and those of the answer that is coming */
-    double asked;                     /* when; 0 = never, or something was done since */
-    bool news;                        /* they changed since readers were told */
-    marks_fn *fn;                     /* while an answer is coming */
+    struct lines_json list;
+    double asked; /* when; 0 = never, or something was done since */
+    bool news;    /* they changed since readers were told */
+    marks_fn *fn; /* while an answer is coming */
     void *arg;
 };
 

@@ -31,11 +31,11 @@ struct poller {
     struct snapshot *snapshot;
     struct troubles *troubles;
     struct marks marks;
-    struct lines_json hosts, new_hosts; /* the known ones, and those of the answer that is coming */
-    bool hosts_are_new;                 /* they changed since readers were told */
-    bool troubles_are_new;              /* they were asked for since readers were told */
-    bool lists;                         /* the present answer lists all queues */
-    double known;                       /* when the known state was asked for; 0 = never */
+    struct lines_json hosts;
+    bool hosts_are_new;     /* they changed since readers were told */
+    bool troubles_are_new;  /* they were asked for since readers were told */
+    bool lists;             /* the present answer lists all queues */
+    double known;           /* when the known state was asked for; 0 = never */
     double named;           /* when all queues were last listed; 0 = never, or too long ago */
     double asked, looked;   /* times; 0 = never */
     bool ended;             /* the last question was answered */
@@ -96,28 +96,18 @@ static void poller_take_line(void *arg, const char *line, size_t len)
     struct poller *poller = arg;
 
     if (!snapshot_see(poller->snapshot, line, len, later_clock()))
-        lines_json_add(&poller->new_hosts, line, len);
-}
-
-static void take_hosts(struct poller *poller)
-{
-    poller->hosts_are_new =
-        poller->hosts_are_new ||
-        strcmp(lines_json_text(&poller->hosts), lines_json_text(&poller->new_hosts)) != 0;
-    lines_json_free(&poller->hosts);
-    poller->hosts = poller->new_hosts;
-    poller->new_hosts = (struct lines_json){ 0 };
+        lines_json_add(&poller->hosts, line, len);
 }
 
 /* A queue that was asked about may have been forgotten meanwhile, which is no failure. */
 static void poller_take_end(void *arg, int status, const char *rest)
 {
     struct poller *poller = arg;
+    bool well = status == LATER_OK || status == LATER_E_NONE;
 
-    lines_json_end(&poller->new_hosts);
+    poller->hosts_are_new |= lines_json_end(&poller->hosts, well);
     poller->ended = true;
-    if (status == LATER_OK || status == LATER_E_NONE) {
-        take_hosts(poller);
+    if (well) {
         if (poller->lists)
             snapshot_listed(poller->snapshot);
         if (poller->lists)
@@ -125,7 +115,6 @@ static void poller_take_end(void *arg, int status, const char *rest)
         poller->known = poller->asked;
         poller->away[0] = '\0';
     } else {
-        lines_json_free(&poller->new_hosts);
         serve_words(rest, poller->away);
     }
     poller_tell(poller, true);
@@ -154,7 +143,7 @@ static void poller_ask(struct poller *poller)
         snapshot_list(poller->snapshot);
     else
         order.count = 4 + snapshot_due(poller->snapshot, now, order.words + 4, TOGETHER);
-    lines_json_begin(&poller->new_hosts);
+    lines_json_begin(&poller->hosts);
     poller_begin(poller);
     serve_order(poller->serve, &order, &answer);
 }
@@ -334,7 +323,6 @@ void poller_free(struct poller *poller)
         event_free(poller->timer);
     snapshot_free(poller->snapshot);
     lines_json_free(&poller->hosts);
-    lines_json_free(&poller->new_hosts);
     marks_free(&poller->marks);
     free(poller);
 }

@@ -15,8 +15,8 @@ struct troubles {
     struct serve *serve;
     troubles_fn *fn;
     void *arg;
-    struct serve_answer also;         /* whoever gets each answer, too; zeroed = nobody */
-    struct lines_json list, new_list; /* the known ones, and those of the answer that is coming */
+    struct serve_answer also; /* whoever gets each answer, too; zeroed = nobody */
+    struct lines_json list;
     double asked, known; /* times; 0 = never. known: of the question that was answered */
     double took;         /* seconds that the last answer took */
     unsigned long looks; /* answers that have come */
@@ -28,7 +28,7 @@ static void troubles_take_line(void *arg, const char *line, size_t len)
 {
     struct troubles *troubles = arg;
 
-    lines_json_add(&troubles->new_list, line, len);
+    lines_json_add(&troubles->list, line, len);
     if (troubles->also.line)
         troubles->also.line(troubles->also.arg, line, len);
 }
@@ -42,21 +42,17 @@ static void troubles_take_end(void *arg, int status, const char *rest)
 {
     struct troubles *troubles = arg;
 
-    lines_json_end(&troubles->new_list);
+    lines_json_end(&troubles->list, troubles_are_known(status));
     troubles->took = later_clock() - troubles->asked;
     if (troubles->also.end)
         troubles->also.end(troubles->also.arg, status, rest);
     if (troubles_are_known(status)) {
-        lines_json_free(&troubles->list);
-        troubles->list = troubles->new_list;
         troubles->known = troubles->asked;
         troubles->looks++;
         troubles->away[0] = '\0';
     } else {
-        lines_json_free(&troubles->new_list);
         serve_words(rest, troubles->away);
     }
-    troubles->new_list = (struct lines_json){ 0 };
     troubles->fn(troubles->arg);
 }
 
@@ -78,7 +74,7 @@ void troubles_look(struct troubles *troubles, double within)
         return;
     troubles->hurry = false;
     troubles->asked = now;
-    lines_json_begin(&troubles->new_list);
+    lines_json_begin(&troubles->list);
     serve_order(troubles->serve, &order, &answer);
 }
 
@@ -127,6 +123,5 @@ void troubles_free(struct troubles *troubles)
         return;
     serve_free(troubles->serve);
     lines_json_free(&troubles->list);
-    lines_json_free(&troubles->new_list);
     free(troubles);
 }

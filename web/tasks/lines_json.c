@@ -2,11 +2,12 @@
 #include "tasks/lines_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void lines_json_begin(struct lines_json *lines)
 {
-    *lines = (struct lines_json){ 0 };
-    lines->out = open_memstream(&lines->text, &lines->len);
+    lines->count = 0;
+    lines->out = open_memstream(&lines->fresh, &lines->len);
 }
 
 void lines_json_add(struct lines_json *lines, const char *line, size_t len)
@@ -18,16 +19,27 @@ void lines_json_add(struct lines_json *lines, const char *line, size_t len)
     fwrite(line, 1, len, lines->out);
 }
 
-void lines_json_end(struct lines_json *lines)
+bool lines_json_end(struct lines_json *lines, bool keep)
 {
+    char *gone = keep ? lines->text : NULL;
+    bool differs;
+
     if (lines->out)
         fclose(lines->out);
     lines->out = NULL;
+    if (keep)
+        lines->text = lines->fresh;
+    else
+        free(lines->fresh);
+    lines->fresh = NULL;
+    differs = keep && strcmp(gone ? gone : "", lines_json_text(lines)) != 0;
+    free(gone);
+    return differs;
 }
 
 void lines_json_free(struct lines_json *lines)
 {
-    lines_json_end(lines);
+    lines_json_end(lines, false);
     free(lines->text);
     *lines = (struct lines_json){ 0 };
 }
