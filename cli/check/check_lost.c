@@ -8,13 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void check_lost_tell_json(const struct later_lost *lost)
-{
-    jsonl_line(stdout, "queue:%s check:lost ok:%c counter:%s before:%ju after:%ju at:%f host:%s",
-               lost->queue, false, later_sum_name(lost->sum), lost->before, lost->after, lost->at,
-               lost->host);
-}
-
 static void check_lost_tell_row(struct table *table, const struct later_lost *lost)
 {
     char at[32];
@@ -55,7 +48,10 @@ int check_lost(struct cli *cli, const struct queue_list *queues, struct table *t
             continue;
         status = 1;
         if (cli->json)
-            check_lost_tell_json(&lost);
+            jsonl_line(stdout,
+                       "queue:%s check:lost ok:%c counter:%s before:%ju after:%ju at:%f host:%s",
+                       lost.queue, false, later_sum_name(lost.sum), lost.before, lost.after,
+                       lost.at, lost.host);
         else
             check_lost_tell_row(table, &lost);
     }

@@ -36,12 +36,6 @@ static int check_saved_read(struct saved_search *search, char *text, struct late
     return ok;
 }
 
-static void check_saved_tell_json(const struct saved_search *search)
-{
-    jsonl_line(stdout, "queue:%s check:search ok:%c search:%s stale:%s", search->queue, true,
-               search->name, search->stale);
-}
-
 static void check_saved_tell_row(struct table *table, const struct saved_search *search)
 {
     table_text(table, PLAIN, search->queue ? search->queue : "-");
@@ -68,7 +62,8 @@ static int check_saved_one(const struct cli *cli, const struct queue_list *queue
     else if (search.queue && !queue_list_has(queues, search.queue))
         search.stale = "its queue is not there";
     if (search.stale && cli->json)
-        check_saved_tell_json(&search);
+        jsonl_line(stdout, "queue:%s check:search ok:%c search:%s stale:%s", search.queue, true,
+                   search.name, search.stale);
     else if (search.stale)
         check_saved_tell_row(table, &search);
     later_filter_free(filter);

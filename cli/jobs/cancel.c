@@ -25,10 +25,11 @@ static int cancel_as(struct cli *cli, const struct later_keys *keys, const char 
 
 /* `state` becomes the state that the job had, or "" if there is none. */
 static int cancel_one(struct cli *cli, const struct later_keys *keys, const char *id,
-                      char state[EACH_STATE], struct later_error *err)
+                      const void *arg, char state[EACH_STATE], struct later_error *err)
 {
     int ok = cancel_as(cli, keys, id, "", state, err);
 
+    (void)arg;
     for (int i = 0; ok == 0 && !*state && i < TRIES; i++) {
         char token[LATER_TOKEN_LEN + 1];
 
@@ -112,19 +113,12 @@ int64_t cancel_some(struct cli *cli, const struct later_keys *keys, const char *
     return some < 0 ? -1 : all;
 }
 
-static int cancel_cancel(struct cli *cli, const struct later_keys *keys, const char *id,
-                         const void *arg, char state[EACH_STATE], struct later_error *err)
-{
-    (void)arg;
-    return cancel_one(cli, keys, id, state, err);
-}
-
 static const struct each_verb cancel_each = { .heading = "CANCELLED",
                                               .done = "cancelled",
                                               .freed = "freed",
                                               .none = "no job",
                                               .find = FIND_TAKEN,
-                                              .fn = cancel_cancel };
+                                              .fn = cancel_one };
 
 /* Done jobs are dropped only if --state asks for them. */
 static const struct many_verb cancel_many = {

@@ -28,13 +28,6 @@ static void lock_tell(const struct cli *cli, const char *name, const struct late
     table_end(&table);
 }
 
-static void lock_tell_json(const char *name, const struct later_lock_seen *seen)
-{
-    jsonl_line(stdout, "lock:%s held:%c remaining:%f owner:%s since:%f ttl:%f fence:%ju", name,
-               seen->held, seen->held ? seen->left : NAN, seen->held ? seen->owner : NULL,
-               seen->held ? seen->since : NAN, seen->held ? seen->ttl : NAN, seen->fence);
-}
-
 static int lock_show(struct cli *cli, const char *name, struct later_error *err)
 {
     struct later_command cmd = { 0 };
@@ -49,7 +42,9 @@ static int lock_show(struct cli *cli, const char *name, struct later_error *err)
         return -1;
     later_lock_seen(reply, &seen);
     if (cli->json)
-        lock_tell_json(name, &seen);
+        jsonl_line(stdout, "lock:%s held:%c remaining:%f owner:%s since:%f ttl:%f fence:%ju", name,
+                   seen.held, seen.held ? seen.left : NAN, seen.held ? seen.owner : NULL,
+                   seen.held ? seen.since : NAN, seen.held ? seen.ttl : NAN, seen.fence);
     else
         lock_tell(cli, name, &seen);
     later_reply_free(reply);

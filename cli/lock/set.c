@@ -103,14 +103,6 @@ static void set_tell(struct cli *cli, const struct setting *setting, bool set, b
 
 /* --- the list --- */
 
-static void set_print(const struct settable *what, const char *thing,
-                      const struct later_override *one, const struct later_numbers *numbers)
-{
-    jsonl_line(stdout, "kind:%s name:%s max:%u per:%f by:%s since:%f until:%f", what->word, thing,
-               numbers->max, text_known_time(numbers->per), text_known(one->who), one->since,
-               text_known_time(one->until));
-}
-
 static void set_add_row(struct table *table, const struct settable *what, const char *thing,
                         const struct later_override *one, double now)
 {
@@ -147,7 +139,9 @@ static int set_list(struct cli *cli, struct later_error *err)
             continue;
         later_override_numbers(one->words, &numbers);
         if (cli->json)
-            set_print(what, one->name + len, one, &numbers);
+            jsonl_line(stdout, "kind:%s name:%s max:%u per:%f by:%s since:%f until:%f", what->word,
+                       one->name + len, numbers.max, text_known_time(numbers.per),
+                       text_known(one->who), one->since, text_known_time(one->until));
         else
             set_add_row(&table, what, one->name + len, one, now);
     }
