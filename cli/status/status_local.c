@@ -22,16 +22,6 @@ static const char *fault_of(const struct health_report *health)
     return NULL;
 }
 
-static void status_local_print_json(const struct health_report *health, const char *fault)
-{
-    jsonl_line(stdout,
-               "healthy:%c running:%c redis_up:%c workers:%u busy:%u pid:%jd heartbeat_age:%f "
-               "fault:%s reload_refused:%s",
-               !fault, health->running, health->redis_up, health->workers, health->busy,
-               health->pid, health->heartbeat_age, fault,
-               health->reload[0] ? health->reload : NULL);
-}
-
 static void status_local_print_row(const struct cli *cli, const struct health_report *health,
                                    bool well)
 {
@@ -67,7 +57,11 @@ int status_local(struct cli *cli, struct later_error *err)
         return -1;
     fault = fault_of(&health);
     if (cli->json)
-        status_local_print_json(&health, fault);
+        jsonl_line(stdout,
+                   "healthy:%c running:%c redis_up:%c workers:%u busy:%u pid:%jd heartbeat_age:%f "
+                   "fault:%s reload_refused:%s",
+                   !fault, health.running, health.redis_up, health.workers, health.busy, health.pid,
+                   health.heartbeat_age, fault, health.reload[0] ? health.reload : NULL);
     else
         status_local_print_row(cli, &health, !fault);
     if (health.running && health.reload[0] && !cli->json)
