@@ -318,10 +318,19 @@ try:
     check(wait_until(lambda: 'paused' not in (row('mail') or 'paused')), 'resume')
     # what the states are, and what a name is that no queue has
     for state, meaning in (('ready', 'wait for a free worker'), ('reserved', 'workers hold'), ('delayed', 'due later'),
-                           ('dead', 'failed for good'), ('done', 'types.keep')):
+                           ('waiting', 'other jobs of their flow'), ('dead', 'failed for good'), ('done', 'types.keep')):
         go(f'queue?name=mail&state={state}')
         check(browser.wait('document.querySelector("main").innerText.includes(arguments[0])', meaning), f'a queue says what is {state}',
               browser.text('main'))
+    told = subprocess.run([os.environ['later_bin'], 'peek', 'mail', '--state', 'none'], capture_output=True, text=True).stderr
+    same(sorted(browser.script('return [...document.querySelectorAll("main .tabs span")].map((e) => e.innerText)')),
+         sorted(told.splitlines()[0].split('not one of ')[-1].split(', ')), 'a queue has a tab for each state that later peek knows')
+    run('push', '--flow', 'wait', '-q', 'waits', '--file', '-', input='{"type":"t","step":"a"}\n{"type":"t","step":"b","after":["a"]}\n')
+    go('queue?name=waits&state=waiting')
+    check(browser.wait('document.querySelectorAll("tbody tr").length === 1 && document.querySelector(".tabs a[aria-current] b").textContent === "1"'),
+          'a job that waits for another, and how many do', browser.text('main'))
+    run('flow', 'cancel', 'wait', '-q', 'waits')
+    run('forget', 'waits')
     go('queue?name=nowhere')
     check(browser.wait('document.querySelector("main .facts").innerText === "There is no queue nowhere. The first push makes one."'),
           'a name that no queue has', browser.text('main'))
@@ -735,6 +744,10 @@ try:
     check(browser.wait('location.hash.startsWith("#/job?id=dead")'), 'j, Enter: a job')
     browser.press('?')
     check(browser.wait('document.querySelector("dialog[open]")'), '? tells the keys')
+    browser.press('Escape')
+    browser.wait('!document.querySelector("dialog[open]")')
+    browser.click('Keys', 'footer')
+    check(browser.wait('document.querySelector("dialog[open] .keys")'), 'and so does a button, which says so')
     browser.press('Escape')
 
     # hostile

@@ -122,6 +122,8 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
 });
 
+document.getElementById('keys').addEventListener('click', help);
+
 document.getElementById('search').addEventListener('submit', (event) => {
     event.preventDefault();
     const q = field.value.trim();

@@ -12,6 +12,7 @@ const PAGE = 50;
 const PAUSES = [['', t`until it is resumed`], ['15m', t`for 15 minutes`], ['1h', t`for an hour`], ['8h', t`for 8 hours`], ['1d', t`for a day`]];
 const MEANINGS = { ready: t`Jobs that wait for a free worker.`, reserved: t`Jobs that workers hold: they run, or are about to.`,
                    delayed: t`Jobs that are due later, or are to be tried again.`,
+                   waiting: t`Jobs that wait for other jobs of their flow.`,
                    dead: t`Jobs that have failed for good. A kick makes one ready again, with all its attempts.`,
                    done: t`Jobs that are done, and kept for a while, as types.keep in laterd.conf says.` };
 const STATES = Object.keys(MEANINGS);
