@@ -135,6 +135,34 @@ int queue_list_find(struct cli *cli, struct queue_list *list, struct later_error
                                : queue_list_known(cli, list, err);
 }
 
+static const char *queue_list_nearest(const struct queue_list *list, const char *queue)
+{
+    const char **names = calloc(list->count + 1, sizeof *names);
+    const char *nearest;
+
+    for (size_t i = 0; names && i < list->count; i++)
+        names[i] = list->names[i];
+    nearest = names ? args_nearest(queue, names, list->count) : NULL;
+    free(names);
+    return nearest;
+}
+
+void queue_list_warn(struct cli *cli, const char *queue)
+{
+    struct queue_list list = { 0 };
+    struct later_error ignored;
+    later_queue_name whole;
+    char meant[ARGS_MEANT];
+
+    if (!queue || !later_key_shard_valid(queue))
+        return;
+    later_shard_whole(whole, queue);
+    if (queue_list_known(cli, &list, &ignored) == 0 && !queue_list_has(&list, whole))
+        cli_say(cli, "no queue %s%s", whole,
+                args_meant(meant, queue_list_nearest(&list, whole), ""));
+    queue_list_free(&list);
+}
+
 /* --- from the names of keys --- */
 
 /* Finds the queue's name in a key, `later:{NAME}:ready`. Returns false if there is none. */

@@ -42,4 +42,9 @@ int queue_list_strays(struct cli *cli, const struct queue_list *known, struct qu
 
 void queue_list_free(struct queue_list *list);
 
+/* For a command that has found nothing where the command line told it to look: says so if Redis
+ * knows no queue of that name (`no queue mial; did you mean mail?`), and nothing if it does, if
+ * queue is NULL, or if Redis cannot be asked. The exit status stays that of an empty queue. */
+void queue_list_warn(struct cli *cli, const char *queue);
+
 #endif

@@ -200,14 +200,16 @@ static void check_add_rows(struct table *table, const struct report *report)
 /* --- the command --- */
 
 static int check_one(struct cli *cli, const char *queue, bool stray, struct table *table,
-                     struct later_error *err)
+                     bool *empty, struct later_error *err)
 {
     struct report report = { .queue = queue, .stray = stray };
     struct later_keys keys;
 
+    *empty = false;
     if (cli_keys(cli, queue, &keys, err) < 0 || check_one_queue(cli, &keys, &report, err) < 0)
         return -1;
     report.name_ok = !stray || report.sizes.jobs == 0;
+    *empty = report.sizes.jobs + report.sizes.ready + sizes_traces(&report.sizes) == 0;
     if (cli->json)
         check_print_json(&report);
     else
@@ -228,14 +230,17 @@ static int check_some(struct cli *cli, const later_queue_name *names, size_t cou
 
     check_ahead(cli, names, count, ahead);
     for (size_t i = 0; i < count; i++) {
+        bool empty = false;
         int one = 0;
 
         cli->ahead = &ahead[i];
         if (status >= 0)
-            one = check_one(cli, names[i], stray, table, err);
+            one = check_one(cli, names[i], stray, table, &empty, err);
         status = one != LATER_OK ? one : status;
         cli->ahead = NULL;
         ahead_clear(&ahead[i]);
+        if (empty && cli->args.count > 0)
+            queue_list_warn(cli, names[i]);
     }
     return status;
 }

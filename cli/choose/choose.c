@@ -121,6 +121,8 @@ int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate
 void choose_end(struct choice *choice)
 {
     progress_hide(&choice->progress);
+    if (choice->walked && choice->seen == 0 && !choice->pace.stopped)
+        queue_list_warn(choice->cli, args_text(&choice->cli->args, "queue"));
     pace_end(&choice->pace);
     later_filter_free(choice->filter);
 }
@@ -444,8 +446,10 @@ int choose_in(struct choice *choice, const struct later_keys *keys, enum later_k
               chosen_fn *fn, void *arg, struct later_error *err)
 {
     struct choosing choosing = { choice, keys, set, "", fn, arg };
+    int ok = set == LATER_KEY_RESERVED ? walk_tokens(&choosing, err) : walk_set(&choosing, err);
 
-    return set == LATER_KEY_RESERVED ? walk_tokens(&choosing, err) : walk_set(&choosing, err);
+    choice->walked = ok == 0;
+    return ok;
 }
 
 int choose_in_queue(struct choice *choice, const char *queue, const enum later_key *sets,

@@ -64,6 +64,7 @@ struct choice {
     uint64_t left;  /* still to be found */
     uint64_t seen;  /* jobs looked at */
     uint64_t total; /* all jobs there are, for the progress */
+    bool walked;    /* the last set was walked through, or it has found enough */
     bool counted;   /* `total` is complete; otherwise each set is added when its turn comes */
     double began;   /* Redis's clock, read at `began_here` or a moment later */
     double began_here;
@@ -76,8 +77,9 @@ struct choice {
     void (*passed)(void *arg, const struct chosen *last);
 };
 
-/* Reads the options. reads: documents are needed even if the filter does not ask for them. rate:
- * see pace.h. Returns 0, and then choose_end() is due; or -1 with *err. */
+/* Reads the options. choose_end() also says that there is no such queue, if no job was seen for
+ * that reason. reads: documents are needed even if the filter does not ask for them. rate: see
+ * pace.h. Returns 0, and then choose_end() is due; or -1 with *err. */
 int choose_begin(struct choice *choice, struct cli *cli, bool reads, double rate,
                  struct later_error *err);
 void choose_end(struct choice *choice);

@@ -56,9 +56,11 @@ int cron_find(struct cli *cli, const char *name, struct cron_found *found, struc
     if (count > 1)
         return later_fail(err, LATER_E_USAGE,
                           "several queues have a schedule %s; say which with -q", name);
-    return count == 1 ? 0
-                      : later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,
-                                   queue ? " in queue " : "", queue ? queue : "");
+    if (count == 1)
+        return 0;
+    queue_list_warn(cli, queue);
+    return later_fail(err, LATER_E_NONE, "there is no schedule %s%s%s", name,
+                      queue ? " in queue " : "", queue ? queue : "");
 }
 
 int cron_find_zone(struct cli *cli, const char *name, struct cron_found *found,

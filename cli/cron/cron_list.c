@@ -6,6 +6,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,16 +160,17 @@ static void cron_list_tell_row(struct table *table, const struct shown *shown)
     table_text(table, PLAIN, text_known(shown->words));
 }
 
-/* Reads the schedules page by page. */
+/* Reads the schedules page by page. Returns how many there are, or -1 with *err. */
 static int list_queue(struct cli *cli, const char *queue, struct table *table,
                       struct later_error *err)
 {
     struct later_crontab crontab = { .count = 1 };
     struct later_keys keys;
+    size_t rank;
 
     if (cli_keys(cli, queue, &keys, err) < 0)
         return -1;
-    for (size_t rank = 0; crontab.count > 0; rank += crontab.count) {
+    for (rank = 0; crontab.count > 0; rank += crontab.count) {
         struct later_command cmd = { 0 };
         struct later_reply *reply;
         char from[24];
@@ -192,7 +194,7 @@ static int list_queue(struct cli *cli, const char *queue, struct table *table,
         }
         later_reply_free(reply);
     }
-    return 0;
+    return rank < INT_MAX ? (int)rank : INT_MAX;
 }
 
 int cron_list(struct cli *cli, struct later_error *err)
@@ -204,11 +206,13 @@ int cron_list(struct cli *cli, struct later_error *err)
     int status = queue_list_asked(cli, &list, err);
 
     cli_table(cli, &table, headings);
-    for (size_t i = 0; status == 0 && i < list.count; i++)
+    for (size_t i = 0; status >= 0 && i < list.count; i++)
         status = list_queue(cli, list.names[i], &table, err);
-    if (status == 0)
+    if (status >= 0)
         cli_instead(cli, &table, "no schedule; `later cron set NAME EXPRESSION TYPE` makes one");
     table_end(&table);
+    if (status == 0)
+        queue_list_warn(cli, args_text(&cli->args, "queue"));
     queue_list_free(&list);
-    return status;
+    return status < 0 ? -1 : LATER_OK;
 }

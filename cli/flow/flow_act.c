@@ -41,6 +41,8 @@ int flow_find(struct cli *cli, const char *name, struct flow_found *found, struc
     if (ok < 0)
         return -1;
     if (count == 0)
+        queue_list_warn(cli, args_text(&cli->args, "queue"));
+    if (count == 0)
         return later_fail(err, LATER_E_NONE, "no flow %s", name);
     return count == 1
                ? 0

@@ -101,12 +101,14 @@ int flow_list(struct cli *cli, struct later_error *err)
 {
     struct flow_list list = { .cli = cli, .state = args_text(&cli->args, "state"), .most = 1000 };
     struct queue_list queues = { 0 };
+    int64_t most;
     int ok;
 
     if (cli_number(cli, "number", 1, 100000, &list.most, err) < 0 ||
         cli_clock(cli, &list.now, err) < 0)
         return -1;
     flow_table(cli, &list.table);
+    most = list.most;
     ok = queue_list_asked(cli, &queues, err);
     for (size_t i = 0; ok == 0 && i < queues.count && list.most > 0; i++)
         ok = flow_list_queue(&list, queues.names[i], err);
@@ -115,6 +117,8 @@ int flow_list(struct cli *cli, struct later_error *err)
                     list.state ? "no flow of this state"
                                : "no flow; `later push --flow NAME --file FILE` makes one");
     table_end(&list.table);
+    if (ok == 0 && list.most == most)
+        queue_list_warn(cli, args_text(&cli->args, "queue"));
     queue_list_free(&queues);
     return ok < 0 ? -1 : LATER_OK;
 }

@@ -16,6 +16,7 @@ struct each {
     const void *arg;
     struct finder finder;
     struct whole whole; /* the queue that was read last; name "" = none yet */
+    bool left;          /* some were not acted on */
     struct table table;
 };
 
@@ -75,6 +76,7 @@ static int each_leave(struct each *each, const char *id, bool found)
 {
     char where[LATER_QUEUE_MAX + 16], is[EACH_STATE] = "";
 
+    each->left = true;
     if (found)
         each_look(each, id, is);
     cli_say(each->cli, "%s %s%s%s%s", each->verb->none, id, find_where(each->cli, where),
@@ -116,6 +118,8 @@ int each_run(struct cli *cli, const struct each_verb *verb, const void *arg,
         status = one != LATER_OK ? one : status;
     }
     table_end(&each.table);
+    if (each.left)
+        queue_list_warn(cli, args_text(&cli->args, "queue"));
     finder_end(&each.finder);
     return status;
 }

@@ -253,6 +253,8 @@ static int edit_in(struct editing *editing, const char *queue, struct later_erro
         unlink(editing->path);
     free(editing->text);
     peek_found_end(&editing->found);
+    if (status == LATER_E_NONE)
+        queue_list_warn(editing->cli, args_text(&editing->cli->args, "queue"));
     return status;
 }
 

@@ -184,6 +184,7 @@ static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t mo
     struct whole whole;
     struct merge merge;
     struct table table;
+    bool printed = false;
     int more;
 
     if (whole_find(cli, cli->args.words[0], &whole, err) < 0)
@@ -199,11 +200,14 @@ static int peek(struct cli *cli, const char *state, uint64_t offset, uint64_t mo
         if (more <= 0)
             break;
         print_seen(cli, &table, whole.name, &seen);
+        printed = true;
     }
     merge_end(&merge);
     if (more == 0 && offset == 0)
         cli_instead(cli, &table, nothing);
     table_end(&table);
+    if (more == 0 && !printed)
+        queue_list_warn(cli, whole.name);
     return more;
 }
 
@@ -428,6 +432,8 @@ static int show_run(struct cli *cli, struct later_error *err)
         status = one != LATER_OK ? one : status;
     }
     table_end(&show.table);
+    if (status == LATER_E_NONE)
+        queue_list_warn(cli, args_text(&cli->args, "queue"));
     finder_end(&show.finder);
     why_end(&show.why);
     return status;

@@ -158,6 +158,8 @@ static int wait_run(struct cli *cli, struct later_error *err)
         status = status ? status : one;
     }
     finder_end(&finder);
+    if (one >= 0 && status == LATER_E_NONE)
+        queue_list_warn(cli, args_text(&cli->args, "queue"));
     return one < 0 ? -1 : status;
 }
 

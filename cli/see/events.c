@@ -346,7 +346,9 @@ static int events_look(struct following *all, double *next, struct later_error *
 /* Who sees nothing may wait for what nobody tells. A person is told at once, others at the end. */
 static void events_hint(const struct following *all)
 {
+    const char *queue;
     uint64_t last = 0;
+    size_t at = 0;
 
     for (uint32_t i = 0; i < all->parts.count; i++)
         last |= ((const struct part *)all->parts.items[i])->last;
@@ -355,6 +357,8 @@ static void events_hint(const struct following *all)
                 "%s has told of an end yet; those tell whose laterd has the option "
                 "queues.events_kept",
                 args_text(&all->cli->args, "queue") ? "none of these queues" : "no queue");
+    while (last == 0 && (queue = args_next(&all->cli->args, "queue", &at)))
+        queue_list_warn(all->cli, queue);
 }
 
 /* Once it has begun it goes on, however long Redis is away. */

@@ -29,7 +29,7 @@ struct printing {
     const char *queue;
     const char *type; /* only this one; NULL: all */
     const struct past_range *range;
-    bool by_period;
+    bool by_period, some;     /* something was found in the present queue */
     struct later_tallies all; /* all periods together, by type */
 };
 
@@ -159,6 +159,7 @@ static void on_period(void *arg, int64_t period, struct later_tallies *tallies)
 {
     struct printing *printing = arg;
 
+    printing->some |= tallies->count > 0;
     if (printing->by_period) {
         history_print_period(printing, period, tallies);
         return;
@@ -243,9 +244,12 @@ static int history_print_queues(struct cli *cli, const struct queue_list *list,
     cli_table(cli, &printing.table, headings);
     for (size_t i = 0; ok == 0 && i < list->count; i++) {
         printing.queue = list->names[i];
+        printing.some = false;
         ok = past_read(cli, list->names[i], range, on_period, &printing, err);
         if (!printing.by_period)
             print_types(&printing);
+        if (ok == 0 && !printing.some && cli->args.count > 0)
+            queue_list_warn(cli, list->names[i]);
     }
     if (ok == 0)
         cli_instead(cli, &printing.table, "no job was performed in that time");

@@ -247,6 +247,46 @@ is "$status" 69 "a file into a full Redis: status 69"
 is "$(printf '%s\n' "$err" | wc -l)" 2 "said once, not for each line"
 redis CONFIG SET maxmemory 0 >/dev/null
 
+# ---- a queue that Redis does not know: as if it were empty, but it is said
+
+later push t -q known --id other >/dev/null
+while read -r words; do
+    for queue in knwon known; do
+        # shellcheck disable=SC2086 # several words
+        run later $words "$queue" </dev/null
+        [ "$queue" = known ] || { wrong="$status $(printf '%s' "$out" | sed "s/knwon/known/g")" && said=$err; }
+    done
+    is "$(printf '%s\n' "$said" | grep -c "^later ${words%% *}: no queue knwon; did you mean known?$")" 1 "$words: it is said"
+    is "$(printf '%s\n' "$err" | grep -c 'no queue')" 0 "$words: not of one that is there"
+    is "$wrong" "$status $out" "$words: the status and the lines are those of an empty one"
+done <<'END'
+kick --state dead --yes -q
+cancel --state dead --yes -q
+bury --state delayed --yes -q
+move elsewhere --state dead --yes -q
+search --state dead -q
+search --state dead --count -q
+export --state dead -q
+kick none -q
+bury none -q
+cancel none -q
+move none elsewhere -q
+show none -q
+wait none -q
+edit none -q
+edit none --in 5 -q
+peek --state dead
+history
+cron -q
+cron pause none -q
+flow -q
+flow close none -q
+END
+run later check knwon
+like "$status $err" '^0 later check: no queue knwon; did you mean known\?$' "check: it is said"
+run later check known
+is "$status $err" "0 " "check: not of one that is there"
+
 # ---- pipes
 
 is "$({ later peek default -n 10 2>"$work/err"; echo "$?" >"$work/status"; } | head -n 1 | wc -l)" 1 \
