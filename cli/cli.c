@@ -45,6 +45,21 @@ int cli_check_words(const struct cli *cli, struct later_error *err)
     return 0;
 }
 
+static const struct cli_verb *cli_missing_verb(const struct cli_verb *verbs, size_t count,
+                                               struct later_error *err)
+{
+    char all[120] = "";
+
+    for (size_t i = 0; i < count; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s",
+                 i == 0          ? ""
+                 : i < count - 1 ? ", "
+                                 : " or ",
+                 verbs[i].name);
+    later_fail(err, LATER_E_USAGE, "a verb is missing: %s", all);
+    return NULL;
+}
+
 const struct cli_verb *cli_verb(const struct cli *cli, const struct cli_verb *verbs, size_t count,
                                 struct later_error *err)
 {
@@ -52,11 +67,13 @@ const struct cli_verb *cli_verb(const struct cli *cli, const struct cli_verb *ve
     char meant[ARGS_MEANT];
     int words = cli->args.count - 1;
 
+    if (words < 0)
+        return cli_missing_verb(verbs, count, err);
     for (size_t i = 0; i < count; i++) {
         names[i] = verbs[i].name;
         if (strcmp(word, names[i]) != 0)
             continue;
-        if (words >= verbs[i].min && words <= verbs[i].max)
+        if (words >= verbs[i].min && (verbs[i].max < 0 || words <= verbs[i].max))
             return &verbs[i];
         later_fail(err, LATER_E_USAGE, words < verbs[i].min ? "%s needs %s" : "%s takes only %s",
                    word, verbs[i].needs);

@@ -64,14 +64,14 @@ int cli_check_words(const struct cli *cli, struct later_error *err);
 /* A verb of a command, which is its first word: `set` in `later cron set`. */
 struct cli_verb {
     const char *name;
-    int min, max;      /* how many words it takes */
+    int min, max;      /* how many words it takes; max < 0: any number */
     const char *needs; /* which: "a NAME" */
     /* Returns what a command returns. words: those after the verb, and NULL. */
     int (*run)(struct cli *cli, char **words, struct later_error *err);
 };
 
 /* Returns the verb that the command line names, one of `count`, at most CLI_VERBS_MAX. NULL with
- * *err (LATER_E_USAGE): there is none of that name, or it takes other words. */
+ * *err (LATER_E_USAGE): it names none, or there is none of that name, or it takes other words. */
 #define CLI_VERBS_MAX 8
 const struct cli_verb *cli_verb(const struct cli *cli, const struct cli_verb *verbs, size_t count,
                                 struct later_error *err);

@@ -7,10 +7,10 @@
 static const struct cli_verb verbs[] = {
     { "next", 1, 1, "a NAME or an EXPRESSION, in quotes", cron_next },
     { "set", 2, 4, "NAME EXPRESSION TYPE, and takes a PAYLOAD", cron_set },
-    { "run", 1, 1, "a NAME", cron_run },
-    { "pause", 1, 1, "a NAME", cron_pause },
-    { "resume", 1, 1, "a NAME", cron_resume },
-    { "delete", 1, 1, "a NAME", cron_delete },
+    { "run", 1, -1, "a NAME", cron_run },
+    { "pause", 1, -1, "a NAME", cron_pause },
+    { "resume", 1, -1, "a NAME", cron_resume },
+    { "delete", 1, -1, "a NAME", cron_delete },
 };
 
 static int run_cron(struct cli *cli, struct later_error *err)
@@ -60,7 +60,7 @@ static const struct args_option cron_options[] = {
 const struct command command_cron = {
     .name = "cron",
     .usage = "[next NAME|EXPRESSION | set NAME EXPRESSION [TYPE [PAYLOAD]] |\n"
-             "                  run|pause|resume|delete NAME] [OPTIONS]",
+             "                  run|pause|resume|delete NAME...] [OPTIONS]",
     .brief = "Show, set, pause or run schedules; say when an expression is due",
     .more = "Without a verb, lists the schedules. EXPRESSION, in quotes: minute hour day month "
             "weekday;\n"

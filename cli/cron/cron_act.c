@@ -57,32 +57,32 @@ static int find_and_move(struct cli *cli, const char *name, enum later_move what
     return cron_find(cli, name, &found, err) < 0 ? -1 : move(cli, &found, name, what, NULL, err);
 }
 
-int cron_pause(struct cli *cli, char **words, struct later_error *err)
+static int cron_act_pause(struct cli *cli, const char *name, struct later_error *err)
 {
-    return find_and_move(cli, words[0], LATER_CRON_PAUSE, err);
+    return find_and_move(cli, name, LATER_CRON_PAUSE, err);
 }
 
-int cron_delete(struct cli *cli, char **words, struct later_error *err)
+static int cron_act_delete(struct cli *cli, const char *name, struct later_error *err)
 {
-    return find_and_move(cli, words[0], LATER_CRON_DROP, err);
+    return find_and_move(cli, name, LATER_CRON_DROP, err);
 }
 
 /* The schedule goes on with the first tick from now on. Ticks that came meanwhile are not
  * pushed. */
-int cron_resume(struct cli *cli, char **words, struct later_error *err)
+static int cron_act_resume(struct cli *cli, const char *name, struct later_error *err)
 {
     struct cron_found found;
     struct later_zone *zone;
     char next[32] = "";
     int64_t first;
 
-    if (cron_find_zone(cli, words[0], &found, &zone, err) < 0)
+    if (cron_find_zone(cli, name, &found, &zone, err) < 0)
         return -1;
     first = later_crontab_first(&found.schedule, zone, found.state, found.now);
     later_zone_free(zone);
     if (first >= 0)
         snprintf(next, sizeof next, "%lld", (long long)first);
-    return move(cli, &found, words[0], LATER_CRON_RESUME, next, err);
+    return move(cli, &found, name, LATER_CRON_RESUME, next, err);
 }
 
 static int cron_act_push(struct cli *cli, const struct cron_found *found, const char *name,
@@ -109,7 +109,7 @@ static int cron_act_push(struct cli *cli, const struct cron_found *found, const 
 }
 
 /* The job is pushed now, besides the ticks. No tick is used up. */
-int cron_run(struct cli *cli, char **words, struct later_error *err)
+static int cron_act_run(struct cli *cli, const char *name, struct later_error *err)
 {
     struct cron_found found;
     struct later_reply *reply;
@@ -117,10 +117,51 @@ int cron_run(struct cli *cli, char **words, struct later_error *err)
     size_t len;
     int status;
 
-    if (cron_find(cli, words[0], &found, err) < 0)
+    if (cron_find(cli, name, &found, err) < 0)
         return -1;
-    reply = cron_find_document(cli, &found, words[0], &document, &len, err);
-    status = reply ? cron_act_push(cli, &found, words[0], document, len, err) : -1;
+    reply = cron_find_document(cli, &found, name, &document, &len, err);
+    status = reply ? cron_act_push(cli, &found, name, document, len, err) : -1;
     later_reply_free(reply);
     return status;
+}
+
+/* --- the verbs: each takes many names --- */
+
+typedef int cron_act_fn(struct cli *cli, const char *name, struct later_error *err);
+
+/* One that there is not does not keep the others from it. */
+static int cron_act_each(struct cli *cli, char **words, cron_act_fn *fn, struct later_error *err)
+{
+    int status = LATER_OK;
+
+    for (size_t i = 0; words[i]; i++) {
+        int one = fn(cli, words[i], err);
+
+        if (one < 0 && err->code != LATER_E_NONE)
+            return -1;
+        if (one < 0)
+            cli_say(cli, "%s", err->text);
+        status = one < 0 ? LATER_E_NONE : one != LATER_OK ? one : status;
+    }
+    return status;
+}
+
+int cron_pause(struct cli *cli, char **words, struct later_error *err)
+{
+    return cron_act_each(cli, words, cron_act_pause, err);
+}
+
+int cron_delete(struct cli *cli, char **words, struct later_error *err)
+{
+    return cron_act_each(cli, words, cron_act_delete, err);
+}
+
+int cron_resume(struct cli *cli, char **words, struct later_error *err)
+{
+    return cron_act_each(cli, words, cron_act_resume, err);
+}
+
+int cron_run(struct cli *cli, char **words, struct later_error *err)
+{
+    return cron_act_each(cli, words, cron_act_run, err);
 }

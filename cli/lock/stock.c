@@ -156,7 +156,6 @@ const struct command command_stock = {
             "again.\n"
             "The status is 75 if the item is sold out.\n",
     .example = "later stock set ticket 100\nlater stock claim ticket alice\n",
-    .min = 1,
     .max = 3,
     .run = stock_run,
 };

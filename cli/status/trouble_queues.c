@@ -30,10 +30,11 @@ struct trouble_queue {
     const struct later_tallies *recent; /* `read`, or what is kept; NULL: nothing */
     struct kept_queue *kept;            /* NULL: nothing is kept */
     struct later_pause pause;
-    struct later_override type_pause; /* the one that lasts longest */
-    double since;                     /* the first minute that was read */
-    char type[LATER_TYPE_MAX + 1], schedule[LATER_SCHEDULE_NAME_MAX + 1];
-    char flow[LATER_FLOW_MAX + 1];
+    struct later_override type_pause;                        /* the one that lasts longest */
+    double since;                                            /* the first minute that was read */
+    char types[LATER_TROUBLE_TYPES + 1][LATER_TYPE_MAX + 1]; /* that nobody has, in their order */
+    size_t type_count;
+    char schedule[LATER_SCHEDULE_NAME_MAX + 1], flow[LATER_FLOW_MAX + 1];
     struct later_news news; /* the first that was not moved yet */
 };
 
@@ -187,27 +188,58 @@ static bool trouble_is_had(const struct trouble_look *look, const struct trouble
     return is_had;
 }
 
-/* Returns whether this job's type is one that nobody has. */
-static bool trouble_read_type(struct trouble_look *look, struct trouble_queue *queue,
-                              const char *job)
+/* Notes the type of a job, unless somebody has it. */
+static bool trouble_note_type(const struct trouble_look *look, struct trouble_queue *queue,
+                              const char *text, size_t len)
 {
-    struct later_command cmd = { 0 };
-    struct later_reply *documents;
     struct later_document doc = { 0 };
     struct later_error ignored;
-    const char *text;
-    size_t len;
-    int ok;
+    size_t at = 0;
 
-    later_inspect_fields(&cmd, &queue->keys, LATER_KEY_JOBS, 1);
-    later_command_text(&cmd, job);
+    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, text, len, SIZE_MAX, &ignored) < 0 ||
+        trouble_is_had(look, queue, doc.type))
+        return false;
+    while (at < queue->type_count && strcmp(queue->types[at], doc.type) < 0)
+        at++;
+    if (at < queue->type_count && strcmp(queue->types[at], doc.type) == 0)
+        return true;
+    memmove(queue->types[at + 1], queue->types[at],
+            (queue->type_count - at) * sizeof *queue->types);
+    memcpy(queue->types[at], doc.type, sizeof doc.type);
+    queue->type_count++;
+    return true;
+}
+
+/* Of the jobs at the front, those that have waited for their types. */
+struct trouble_ripe {
+    const char *ids[LATER_TROUBLE_TYPES]; /* the first ones */
+    double since[LATER_TROUBLE_TYPES];
+    size_t count; /* of all */
+};
+
+static void trouble_read_types(struct trouble_look *look, struct trouble_queue *queue,
+                               const struct trouble_ripe *ripe)
+{
+    size_t count = ripe->count < LATER_TROUBLE_TYPES ? ripe->count : LATER_TROUBLE_TYPES;
+    struct later_command cmd = { 0 };
+    struct later_reply *documents;
+
+    if (count == 0)
+        return;
+    later_inspect_fields(&cmd, &queue->keys, LATER_KEY_JOBS, count);
+    for (size_t i = 0; i < count; i++)
+        later_command_text(&cmd, ripe->ids[i]);
     documents = trouble_ask(look, queue, &cmd);
-    text = later_reply_text(later_reply_at(documents, 0), &len);
-    ok = later_document_parse(&doc, LATER_DOCUMENT_JOB, text, len, SIZE_MAX, &ignored);
-    if (ok == 0)
-        memcpy(queue->type, doc.type, sizeof doc.type);
+    for (size_t i = 0; documents && i < count; i++) {
+        size_t len;
+        const char *text = later_reply_text(later_reply_at(documents, i), &len);
+
+        if (trouble_note_type(look, queue, text, len) && queue->seen.unknown++ == 0)
+            queue->seen.unknown_since = ripe->since[i];
+    }
+    if (queue->seen.unknown > 0)
+        queue->seen.unknown += (int64_t)(ripe->count - count);
     later_reply_free(documents);
-    return ok == 0 && !trouble_is_had(look, queue, queue->type);
 }
 
 /* Jobs of a type that nobody has come due again and again, so they are at the front. Returns
@@ -215,6 +247,7 @@ static bool trouble_read_type(struct trouble_look *look, struct trouble_queue *q
 static bool trouble_read_front(struct trouble_look *look, struct trouble_queue *queue,
                                const struct later_reply *front)
 {
+    struct trouble_ripe ripe = { .count = 0 };
     struct later_command cmd = { 0 };
     struct later_reply *records;
     size_t count = later_reply_count(front) / 2;
@@ -235,12 +268,13 @@ static bool trouble_read_front(struct trouble_look *look, struct trouble_queue *
         some |= record.unknown_since > 0;
         if (record.unknown_since <= 0 || look->now - record.unknown_since < LATER_TROUBLE_UNKNOWN)
             continue;
-        if (queue->seen.unknown == 0 &&
-            !trouble_read_type(look, queue, later_reply_text_at(front, 2 * i)))
-            continue;
-        if (queue->seen.unknown++ == 0)
-            queue->seen.unknown_since = record.unknown_since;
+        if (ripe.count < LATER_TROUBLE_TYPES) {
+            ripe.ids[ripe.count] = later_reply_text_at(front, 2 * i);
+            ripe.since[ripe.count] = record.unknown_since;
+        }
+        ripe.count++;
     }
+    trouble_read_types(look, queue, &ripe);
     later_reply_free(records);
     return some;
 }
@@ -430,7 +464,9 @@ static void trouble_tell(struct trouble_look *look, struct trouble_queue *queue)
     seen->alive = look->alive;
     seen->served = served_by(look->served, queue->keys.queue);
     seen->paused_by = queue->pause.who;
-    seen->unknown_type = queue->type;
+    for (seen->unknown_type_count = 0; seen->unknown_type_count < queue->type_count;
+         seen->unknown_type_count++)
+        seen->unknown_types[seen->unknown_type_count] = queue->types[seen->unknown_type_count];
     seen->missed_name = queue->schedule;
     seen->blocked_name = queue->flow;
     trouble_tell_news(look, queue);

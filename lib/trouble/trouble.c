@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMED      60  /* bytes of the types that a line names, */
+#define TYPES_SIZE 100 /* and of a text with these */
+
 const struct later_rule_row later_rules[LATER_RULES] = {
     [LATER_RULE_REDIS_FULL] = { "redis_full",
                                 "Redis uses nine tenths of its memory, or cannot write to its disk",
@@ -358,20 +361,40 @@ static void trouble_dead(struct later_troubles *troubles, const struct later_tro
     trouble_in(row, queue->name, queue->died_since, queue->died);
 }
 
+/* As many as have room beside the rest of the line: `a, b, …`. */
+static const char *trouble_types(char out[TYPES_SIZE], const struct later_trouble_queue *queue)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < queue->unknown_type_count; i++) {
+        const char *type = queue->unknown_types[i];
+
+        if (i > 0 && len + strlen(type) > NAMED) {
+            strcpy(out + len, ", …");
+            break;
+        }
+        len += (size_t)snprintf(out + len, TYPES_SIZE - len, "%s%.60s", i ? ", " : "", type);
+    }
+    return out;
+}
+
 static void trouble_unknown(struct later_troubles *troubles,
                             const struct later_trouble_queue *queue)
 {
     struct later_trouble spare, *row;
+    char types[TYPES_SIZE] = "";
 
     if (queue->unknown == 0)
         return;
-    row = trouble_add(troubles, LATER_RULE_TYPE_UNKNOWN, &spare, "nobody has the type %.60s of %s",
-                      queue->unknown_type, queue->name);
+    row = trouble_add(troubles, LATER_RULE_TYPE_UNKNOWN, &spare, "nobody has the type%s %s of %s",
+                      queue->unknown_type_count > 1 ? "s" : "", trouble_types(types, queue),
+                      queue->name);
     TROUBLE_WHY(row,
                 "no plugin or program of the hosts that serve it has that type: is it mistyped, "
                 "or was laterd not reloaded?");
     TROUBLE_COMMAND(row, "later search -q %s --kind unknown", queue->name);
-    trouble_put(row->type, sizeof row->type, "%s", queue->unknown_type);
+    if (queue->unknown_type_count > 0)
+        trouble_put(row->type, sizeof row->type, "%s", queue->unknown_types[0]);
     trouble_in(row, queue->name, queue->unknown_since, queue->unknown);
 }
 

@@ -63,6 +63,7 @@ extern const struct later_rule_row later_rules[LATER_RULES];
 #define LATER_TROUBLE_USUAL    5.0    /* times as long as 99 of 100 of its type */
 #define LATER_TROUBLE_UNSERVED 5.0    /* seconds that jobs wait for nobody */
 #define LATER_TROUBLE_UNKNOWN  10.0   /* seconds that one waits for a host with its type */
+#define LATER_TROUBLE_TYPES    10     /* jobs whose types are looked at */
 
 struct later_trouble {
     enum later_rule rule;
@@ -135,7 +136,8 @@ struct later_trouble_queue {
     double died_since;
     int64_t unknown; /* of the first ones in delayed: that wait LATER_TROUBLE_UNKNOWN for a type
                       * that nobody seems to have */
-    const char *unknown_type;
+    const char *unknown_types[LATER_TROUBLE_TYPES]; /* in their order, each once */
+    size_t unknown_type_count;
     double unknown_since;
     int64_t missed; /* schedules whose time was LATER_TROUBLE_LATE ago */
     const char *missed_name;

@@ -37,6 +37,24 @@ next '* * * * *' -n 0
 is "$status" 64 "-n 0: status 64"
 next
 is "$status" 64 "next without an expression: status 64"
-run later cron delete one another
-like "$status $err" '^64 later cron: delete takes only a NAME' "a name too many"
+run later cron delete
+like "$status $err" '^64 later cron: delete needs a NAME' "a name is missing"
+
+# ---- many names
+
+unset LATER_REDIS_URL
+start_redis 'appendonly no'
+later cron set first '0 3 * * *' t -q one >/dev/null
+later cron set second '0 3 * * *' t -q two >/dev/null
+later cron set third '0 3 * * *' t -q two >/dev/null
+states() { later cron --json | sed 's/.*"name":"\([a-z]*\)".*"state":"\([a-z]*\)".*/\1 \2/' | sort | paste -s -d ' ' -; }
+run later cron pause first second --json
+is "$status $(printf '%s\n' "$out" | grep -c '"result":"paused","changed":true')" "0 2" "two are paused at once, a line each"
+is "$(states)" "first paused second paused third active" "and no other"
+run later cron resume first none second
+is "$status $err" "66 later cron: there is no schedule none" "one that there is not"
+is "$(states)" "first active second active third active" "does not keep it from the others"
+is "$(later cron run first third | wc -l | tr -d ' ')" 2 "the jobs of two are pushed"
+run later cron delete second third
+is "$status $out$err $(states)" "0  first active" "two are deleted"
 finish

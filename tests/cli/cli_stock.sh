@@ -3,6 +3,8 @@
 . "${top_srcdir:=.}/tests/system/lib.sh"
 start_redis 'appendonly no'
 
+run later stock
+is "$status $(printf '%s\n' "$err" | head -n 1)" "64 later stock: a verb is missing: set, claim, release or show" "without a verb"
 run later stock show ticket
 is "$status $out" "66 " "an item that was never set: status 66"
 contains "$err" 'no stock of ticket was ever set; `later stock set` does' "and what sets it"

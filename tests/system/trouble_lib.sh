@@ -189,6 +189,11 @@ well "a laterd runs"
 nobody_has_it
 seen type_unknown default 'nobody has the type nobody.has.it of default' "a type that nobody has"
 is "$(field type <"$work/line")" nobody.has.it "which type"
+later push nor.this --id neither --in 1h >/dev/null
+redis HSET 'later:{default}:records' neither "$(printf 'e={"at":%s.000000,"attempt":0,"kind":"unknown","text":"","host":""}' \
+    "$(($(redis TIME | head -n 1) - 60))")" >/dev/null
+seen type_unknown default 'nobody has the types nobody.has.it, nor.this of default' "two types that nobody has"
+later cancel neither -q default >/dev/null
 host web2 default ',"jobs":[{"id":"j","queue":"default","type":"nobody.has.it","since":'"$(redis TIME | head -n 1)"',"timeout":0,"attempt":1,"worker":1}]'
 well "a type that one of two hosts has is no trouble"
 later cancel nobodys -q default >/dev/null

@@ -20,7 +20,6 @@ static const struct later_trouble_queue well = { .now = 1e9,
                                                  .served = 1,
                                                  .paused_by = "",
                                                  .rate = 2,
-                                                 .unknown_type = "",
                                                  .missed_name = "",
                                                  .blocked_name = "" };
 
@@ -264,6 +263,32 @@ TEST(redis)
     ck_assert_uint_eq(troubles.count, 2);
     ck_assert_str_eq(rows[0].text, "Redis uses 90 % of its memory");
     ck_assert_str_eq(rows[1].why, "no snapshot");
+}
+
+TEST(types_that_nobody_has)
+{
+    struct later_trouble_queue queue = well;
+    char longest[129];
+
+    memset(longest, 't', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    queue.unknown = 3;
+    queue.unknown_types[queue.unknown_type_count++] = "a";
+    ck_assert_str_eq(of_queue(&queue), " type_unknown");
+    ck_assert_str_eq(rows[0].text, "nobody has the type a of mail");
+    queue.unknown_types[queue.unknown_type_count++] = "b";
+    of_queue(&queue);
+    ck_assert_str_eq(rows[0].text, "nobody has the types a, b of mail");
+    ck_assert_str_eq(rows[0].type, "a");
+    queue.unknown_types[queue.unknown_type_count++] = longest;
+    of_queue(&queue);
+    ck_assert_str_eq(rows[0].text, "nobody has the types a, b, … of mail");
+    while (queue.unknown_type_count > 0)
+        queue.unknown_types[--queue.unknown_type_count] = longest;
+    while (queue.unknown_type_count < LATER_TROUBLE_TYPES)
+        queue.unknown_types[queue.unknown_type_count++] = longest;
+    of_queue(&queue);
+    ck_assert_ptr_nonnull(strstr(rows[0].text, ", … of mail"));
 }
 
 TEST(the_worst_first_and_the_rest_counted)
