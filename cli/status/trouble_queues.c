@@ -34,6 +34,7 @@ struct trouble_queue {
     double since;                                            /* the first minute that was read */
     char types[LATER_TROUBLE_TYPES + 1][LATER_TYPE_MAX + 1]; /* that nobody has, in their order */
     size_t type_count;
+    char elsewhere[LATER_TYPE_MAX + 1]; /* the first that only some hosts have */
     char schedule[LATER_SCHEDULE_NAME_MAX + 1], flow[LATER_FLOW_MAX + 1];
     struct later_news news; /* the first that was not moved yet */
 };
@@ -188,17 +189,23 @@ static bool trouble_is_had(const struct trouble_look *look, const struct trouble
     return is_had;
 }
 
-/* Notes the type of a job, unless somebody has it. */
+/* Notes the type of a job that has waited for it since then. Has nobody that type? */
 static bool trouble_note_type(const struct trouble_look *look, struct trouble_queue *queue,
-                              const char *text, size_t len)
+                              const char *text, size_t len, double since)
 {
     struct later_document doc = { 0 };
     struct later_error ignored;
     size_t at = 0;
 
-    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, text, len, SIZE_MAX, &ignored) < 0 ||
-        trouble_is_had(look, queue, doc.type))
+    if (later_document_parse(&doc, LATER_DOCUMENT_JOB, text, len, SIZE_MAX, &ignored) < 0)
         return false;
+    if (trouble_is_had(look, queue, doc.type)) {
+        if (look->now - since >= LATER_TROUBLE_ELSEWHERE && queue->seen.elsewhere++ == 0) {
+            memcpy(queue->elsewhere, doc.type, sizeof doc.type);
+            queue->seen.elsewhere_since = since;
+        }
+        return false;
+    }
     while (at < queue->type_count && strcmp(queue->types[at], doc.type) < 0)
         at++;
     if (at < queue->type_count && strcmp(queue->types[at], doc.type) == 0)
@@ -234,7 +241,7 @@ static void trouble_read_types(struct trouble_look *look, struct trouble_queue *
         size_t len;
         const char *text = later_reply_text(later_reply_at(documents, i), &len);
 
-        if (trouble_note_type(look, queue, text, len) && queue->seen.unknown++ == 0)
+        if (trouble_note_type(look, queue, text, len, ripe->since[i]) && queue->seen.unknown++ == 0)
             queue->seen.unknown_since = ripe->since[i];
     }
     if (queue->seen.unknown > 0)
@@ -467,6 +474,7 @@ static void trouble_tell(struct trouble_look *look, struct trouble_queue *queue)
     for (seen->unknown_type_count = 0; seen->unknown_type_count < queue->type_count;
          seen->unknown_type_count++)
         seen->unknown_types[seen->unknown_type_count] = queue->types[seen->unknown_type_count];
+    seen->elsewhere_type = queue->elsewhere;
     seen->missed_name = queue->schedule;
     seen->blocked_name = queue->flow;
     trouble_tell_news(look, queue);

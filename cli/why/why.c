@@ -102,11 +102,13 @@ static void why_gone(struct why_look *look, const json_t *host, bool serves)
     snprintf(look->lost, sizeof look->lost, "%s", name);
 }
 
-static void why_serves(struct why_look *look, const json_t *host, bool *well, bool *all_quiet)
+static void why_serves(struct why_look *look, size_t i, const json_t *host, bool *well,
+                       bool *all_quiet)
 {
     const char *fault = text_member(host, "fault");
 
     look->facts->serving++;
+    look->facts->elsewhere |= served_runs_type(look->why->served, i, look->doc->type);
     look->facts->workers += (int64_t)text_number_member(host, "workers");
     look->facts->runs += (int64_t)text_number_member(host, "running");
     *well |= !*fault;
@@ -143,7 +145,7 @@ static void why_hosts(struct why_look *look)
         if (host && !served_alive(served, i))
             why_gone(look, host, serves);
         else if (serves)
-            why_serves(look, host, &well, &all_quiet);
+            why_serves(look, i, host, &well, &all_quiet);
     }
     facts->lost = look->lost;
     facts->fault = well ? "" : look->fault;

@@ -44,6 +44,10 @@ const struct later_rule_row later_rules[LATER_RULES] = {
                                      "LaterdScheduleMissed", "warning" },
     [LATER_RULE_FLOW_BLOCKED] = { "flow_blocked", "all that is left of a flow waits for a dead job",
                                   "LaterdFlowBlocked", "warning" },
+    [LATER_RULE_TYPE_ELSEWHERE] = { "type_elsewhere",
+                                    "for a minute hosts without their type have taken jobs and "
+                                    "given them back",
+                                    "LaterdTypeElsewhere", "info" },
     [LATER_RULE_PAUSED_LONG] = { "paused_long",
                                  "jobs wait in a queue, or of a type, paused for 15 minutes",
                                  "LaterdPaused", "info" },
@@ -398,6 +402,23 @@ static void trouble_unknown(struct later_troubles *troubles,
     trouble_in(row, queue->name, queue->unknown_since, queue->unknown);
 }
 
+static void trouble_elsewhere(struct later_troubles *troubles,
+                              const struct later_trouble_queue *queue)
+{
+    struct later_trouble spare, *row;
+
+    if (queue->elsewhere == 0)
+        return;
+    row = trouble_add(troubles, LATER_RULE_TYPE_ELSEWHERE, &spare,
+                      "hosts of %s without the type %.60s hand its jobs round", queue->name,
+                      queue->elsewhere_type);
+    TROUBLE_WHY(row, "the host that has it is busy; each time the pause until one looks again is "
+                     "longer: give types that not all hosts have a queue of their own");
+    TROUBLE_COMMAND(row, "later search -q %s --kind unknown", queue->name);
+    trouble_put(row->type, sizeof row->type, "%s", queue->elsewhere_type);
+    trouble_in(row, queue->name, queue->elsewhere_since, queue->elsewhere);
+}
+
 static void trouble_missed(struct later_troubles *troubles, const struct later_trouble_queue *queue)
 {
     struct later_trouble spare, *row;
@@ -447,6 +468,7 @@ void later_trouble_queue(struct later_troubles *troubles, const struct later_tro
 {
     trouble_unserved(troubles, queue);
     trouble_unknown(troubles, queue);
+    trouble_elsewhere(troubles, queue);
     trouble_behind(troubles, queue);
     trouble_dead(troubles, queue);
     trouble_overdue(troubles, queue);

@@ -38,6 +38,7 @@ enum later_rule {
     LATER_RULE_OVER_TIME,
     LATER_RULE_SCHEDULE_MISSED,
     LATER_RULE_FLOW_BLOCKED,
+    LATER_RULE_TYPE_ELSEWHERE,
     LATER_RULE_PAUSED_LONG,
     LATER_RULES
 };
@@ -50,20 +51,21 @@ struct later_rule_row {
 extern const struct later_rule_row later_rules[LATER_RULES];
 
 /* From when on it is trouble. */
-#define LATER_TROUBLE_FULL     0.9    /* of Redis's memory */
-#define LATER_TROUBLE_GONE     30.0   /* seconds since a daemon was seen */
-#define LATER_TROUBLE_LOST     3600.0 /* after so many it is no news any more */
-#define LATER_TROUBLE_BEHIND   300.0  /* seconds that the oldest ready job has waited */
-#define LATER_TROUBLE_ATTEMPTS 20     /* in the last three minutes; fewer say nothing */
-#define LATER_TROUBLE_FAILING  0.05   /* of these, and twice the part that fails usually */
-#define LATER_TROUBLE_DEAD     600.0  /* seconds in which a job died */
-#define LATER_TROUBLE_PAUSED   900.0  /* seconds of a pause while jobs wait */
-#define LATER_TROUBLE_LATE     60.0   /* seconds after its time that a schedule has not run */
-#define LATER_TROUBLE_LONG     60.0   /* seconds that a job runs, and */
-#define LATER_TROUBLE_USUAL    5.0    /* times as long as 99 of 100 of its type */
-#define LATER_TROUBLE_UNSERVED 5.0    /* seconds that jobs wait for nobody */
-#define LATER_TROUBLE_UNKNOWN  10.0   /* seconds that one waits for a host with its type */
-#define LATER_TROUBLE_TYPES    10     /* jobs whose types are looked at */
+#define LATER_TROUBLE_FULL      0.9    /* of Redis's memory */
+#define LATER_TROUBLE_GONE      30.0   /* seconds since a daemon was seen */
+#define LATER_TROUBLE_LOST      3600.0 /* after so many it is no news any more */
+#define LATER_TROUBLE_BEHIND    300.0  /* seconds that the oldest ready job has waited */
+#define LATER_TROUBLE_ATTEMPTS  20     /* in the last three minutes; fewer say nothing */
+#define LATER_TROUBLE_FAILING   0.05   /* of these, and twice the part that fails usually */
+#define LATER_TROUBLE_DEAD      600.0  /* seconds in which a job died */
+#define LATER_TROUBLE_PAUSED    900.0  /* seconds of a pause while jobs wait */
+#define LATER_TROUBLE_LATE      60.0   /* seconds after its time that a schedule has not run */
+#define LATER_TROUBLE_LONG      60.0   /* seconds that a job runs, and */
+#define LATER_TROUBLE_USUAL     5.0    /* times as long as 99 of 100 of its type */
+#define LATER_TROUBLE_UNSERVED  5.0    /* seconds that jobs wait for nobody */
+#define LATER_TROUBLE_UNKNOWN   10.0   /* seconds that one waits for a host with its type */
+#define LATER_TROUBLE_ELSEWHERE 60.0   /* seconds that others hand it round, and one has its type */
+#define LATER_TROUBLE_TYPES     10     /* jobs whose types are looked at */
 
 struct later_trouble {
     enum later_rule rule;
@@ -139,6 +141,9 @@ struct later_trouble_queue {
     const char *unknown_types[LATER_TROUBLE_TYPES]; /* in their order, each once */
     size_t unknown_type_count;
     double unknown_since;
+    int64_t elsewhere; /* of these, that wait LATER_TROUBLE_ELSEWHERE for a type that one has */
+    const char *elsewhere_type;
+    double elsewhere_since;
     int64_t missed; /* schedules whose time was LATER_TROUBLE_LATE ago */
     const char *missed_name;
     double missed_at;

@@ -20,6 +20,8 @@ const struct later_reason_row later_reasons[LATER_WHYS] = {
     [LATER_WHY_MAX_RUNNING] = { "max_running", "as many jobs of its type or queue run as may" },
     [LATER_WHY_LIMIT] = { "limit", "a limit of its type or queue is used up" },
     [LATER_WHY_TYPE_UNKNOWN] = { "type_unknown", "no host that serves its queue has its type" },
+    [LATER_WHY_ELSEWHERE] = { "type_elsewhere",
+                              "a host without its type gave it back; another one has that" },
     [LATER_WHY_RETURNED] = { "returned", "its handler gave it back" },
     [LATER_WHY_RETRY] = { "retry", "it failed, and waits for its next attempt" },
     [LATER_WHY_DUE] = { "due", "it is not due yet" },
@@ -204,10 +206,17 @@ static void why_unknown(struct why_list *list, double wait)
     char at[LATER_SAY_SIZE], in[LATER_SAY_SIZE];
     struct later_why *why;
 
-    why = why_add(list, LATER_WHY_TYPE_UNKNOWN,
-                  "no host that serves %s has the type %s, since %s; asked again in %s",
-                  facts->queue, facts->type, later_say_since(at, facts->unknown_since, facts->now),
-                  later_say_age(in, fmax(wait, 0)));
+    later_say_age(in, fmax(wait, 0));
+    if (facts->elsewhere)
+        why = why_add(list, LATER_WHY_ELSEWHERE,
+                      "a host without the type %s gave it back, another one has that; "
+                      "asked again in %s",
+                      facts->type, in);
+    else
+        why = why_add(list, LATER_WHY_TYPE_UNKNOWN,
+                      "no host that serves %s has the type %s, since %s; asked again in %s",
+                      facts->queue, facts->type,
+                      later_say_since(at, facts->unknown_since, facts->now), in);
     why_name(why->thing, sizeof why->thing, facts->type);
     why->since = facts->unknown_since;
     why->until = wait > 0 ? facts->score : 0;

@@ -29,6 +29,7 @@ enum later_reason {
     LATER_WHY_MAX_RUNNING,  /* for a permit of max_running */
     LATER_WHY_LIMIT,        /* for a limit */
     LATER_WHY_TYPE_UNKNOWN, /* no host has its type */
+    LATER_WHY_ELSEWHERE,    /* a host without its type gave it back, and another one has it */
     LATER_WHY_RETURNED,     /* its handler gave it back */
     LATER_WHY_RETRY,        /* it failed, and waits for its backoff */
     LATER_WHY_DUE,          /* it is not due yet */
@@ -69,6 +70,7 @@ struct later_why_facts {
     uint32_t attempts;                   /* that have failed */
     const char *error_kind, *error_text; /* of the last one */
     double unknown_since;                /* nobody has had its type since then */
+    bool elsewhere;                      /* but a host runs others of that type */
     double expires_at;
     bool suspect;
     bool again; /* another of its id runs after it */

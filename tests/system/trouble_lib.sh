@@ -195,7 +195,10 @@ redis HSET 'later:{default}:records' neither "$(printf 'e={"at":%s.000000,"attem
 seen type_unknown default 'nobody has the types nobody.has.it, nor.this of default' "two types that nobody has"
 later cancel neither -q default >/dev/null
 host web2 default ',"jobs":[{"id":"j","queue":"default","type":"nobody.has.it","since":'"$(redis TIME | head -n 1)"',"timeout":0,"attempt":1,"worker":1}]'
-well "a type that one of two hosts has is no trouble"
+seen type_elsewhere default 'hosts of default without the type nobody.has.it hand its jobs round' "a type that one of two hosts has"
+is "$(field type <"$work/line") $(field severity <"$work/line")" "nobody.has.it info" "which type; it is but a hint"
+like "$(later show nobodys --json)" '"reason":"type_elsewhere","text":"a host without the type nobody.has.it gave it back, another one has that; asked again in ' \
+    "later show says so, too"
 later cancel nobodys -q default >/dev/null
 redis HDEL later:hosts web2:1 >/dev/null
 well "a type that nobody has"

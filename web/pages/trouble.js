@@ -12,6 +12,7 @@ export const MARKS = { critical: '✕', warning: '!', info: '❚❚' };
 // Where the pages show more of it.
 const PLACES = {
     no_laterd: () => ['hosts'], host_lost: () => ['hosts'], host_fault: () => ['hosts'],
+    type_elsewhere: ({ queue }) => ['search', { q: `queue:${queue} kind:unknown` }],
     type_unknown: ({ queue }) => ['search', { q: `queue:${queue} kind:unknown` }],
     failing: ({ queue, type }) => ['search', { q: `queue:${queue} type:${type} attempts:>0` }],
     dead_growing: ({ queue }) => ['queue', { name: queue, state: 'dead' }],

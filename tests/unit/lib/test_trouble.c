@@ -20,6 +20,7 @@ static const struct later_trouble_queue well = { .now = 1e9,
                                                  .served = 1,
                                                  .paused_by = "",
                                                  .rate = 2,
+                                                 .elsewhere_type = "t",
                                                  .missed_name = "",
                                                  .blocked_name = "" };
 
@@ -147,8 +148,9 @@ TEST(all_of_a_queue_at_once)
     struct later_trouble_queue queue = well;
 
     queue.died = queue.unknown = queue.missed = queue.blocked = queue.overdue = 1;
-    ck_assert_str_eq(of_queue(&queue),
-                     " type_unknown dead_growing over_time schedule_missed flow_blocked");
+    queue.elsewhere = 1;
+    ck_assert_str_eq(of_queue(&queue), " type_unknown type_elsewhere dead_growing over_time "
+                                       "schedule_missed flow_blocked");
     ck_assert_ptr_nonnull(strstr(rows[0].why, "is it mistyped, or was laterd not reloaded?"));
 }
 

@@ -169,6 +169,20 @@ TEST(lines)
     ck_assert_str_eq(all(&facts), "waits for the limit api, which opens in 0.8 s: it is its turn");
 }
 
+TEST(a_type_that_some_hosts_have)
+{
+    struct later_why_facts facts = ready;
+
+    facts.state = "delayed";
+    facts.unknown_since = facts.now - 60;
+    facts.score = facts.now + 5;
+    facts.elsewhere = true;
+    ck_assert_str_eq(all(&facts), "a host without the type t gave it back, another one has that; "
+                                  "asked again in 5.0 s");
+    ck_assert_int_eq(whys[0].reason, LATER_WHY_ELSEWHERE);
+    ck_assert_str_eq(whys[0].thing, "t");
+}
+
 TEST(queues_of_flows)
 {
     struct later_why_facts facts = ready;
