@@ -18,10 +18,9 @@ static int cron_set_take_word(const struct later_schedule_option *option, const 
 {
     const char *const *words = option->words;
 
-    for (*number = 0; words[*number]; (*number)++) {
-        if (strcmp(given, words[*number]) == 0)
-            return 0;
-    }
+    *number = later_schedule_word(option, given);
+    if (*number >= 0)
+        return 0;
     return later_fail(err, LATER_E_USAGE, "--%s: %.40s is not one of %s, %s, %s%s%s", option->word,
                       given, words[0], words[1], words[2], words[3] ? ", " : "",
                       words[3] ? words[3] : "");

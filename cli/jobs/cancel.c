@@ -134,11 +134,7 @@ static const struct many_verb cancel_many = {
 
 static int cancel_run(struct cli *cli, struct later_error *err)
 {
-    int many = choose_is_asked(cli, false, err);
-
-    if (many < 0)
-        return -1;
-    return many ? many_run(cli, &cancel_many, err) : each_run(cli, &cancel_each, NULL, err);
+    return each_or_many_run(cli, &cancel_each, &cancel_many, err);
 }
 
 static const struct args_option cancel_options[] = {

@@ -1,6 +1,8 @@
 /* each.c: one verb for jobs given by id. */
 #include "jobs/each.h"
 
+#include "choose/choose.h"
+#include "choose/many.h"
 #include "jobs/find.h"
 #include "jobs/peek.h"
 #include "output/jsonl.h"
@@ -122,4 +124,14 @@ int each_run(struct cli *cli, const struct each_verb *verb, const void *arg,
         queue_list_warn(cli, args_text(&cli->args, "queue"));
     finder_end(&each.finder);
     return status;
+}
+
+int each_or_many_run(struct cli *cli, const struct each_verb *each, const struct many_verb *many,
+                     struct later_error *err)
+{
+    int asked = choose_is_asked(cli, false, err);
+
+    if (asked < 0)
+        return -1;
+    return asked ? many_run(cli, many, err) : each_run(cli, each, NULL, err);
 }

@@ -38,4 +38,10 @@ int each_call(struct cli *cli, struct later_command *cmd, char was[EACH_STATE],
 int each_run(struct cli *cli, const struct each_verb *verb, const void *arg,
              struct later_error *err);
 
+struct many_verb;
+
+/* The function of a command that takes ids or, instead, conditions (choose/many.h). */
+int each_or_many_run(struct cli *cli, const struct each_verb *each, const struct many_verb *many,
+                     struct later_error *err);
+
 #endif

@@ -27,11 +27,7 @@ static const struct many_verb kick_many = {
 
 static int kick_run(struct cli *cli, struct later_error *err)
 {
-    int many = choose_is_asked(cli, false, err);
-
-    if (many < 0)
-        return -1;
-    return many ? many_run(cli, &kick_many, err) : each_run(cli, &kick_each, NULL, err);
+    return each_or_many_run(cli, &kick_each, &kick_many, err);
 }
 
 static const struct args_option kick_options[] = {

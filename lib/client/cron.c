@@ -152,11 +152,9 @@ static int cron_take_word(struct later_schedule *schedule, const char *name, con
                           struct later_error *err)
 {
     const struct later_schedule_option *option = cron_option(name);
-    int64_t at = 0;
+    int at = given ? later_schedule_word(option, given) : 0;
 
-    while (given && option->words[at] && strcmp(given, option->words[at]) != 0)
-        at++;
-    if (!option->words[at])
+    if (at < 0)
         return later_fail(err, LATER_E_DATA, "%s: no such word: %.40s", name, given);
     later_schedule_put(schedule, option, at);
     return 0;
@@ -175,18 +173,10 @@ static int cron_take_number(struct later_schedule *schedule, const char *name, d
     return 0;
 }
 
-/* Writes a time for later_schedule_bound(). NULL: there is none. */
-static const char *cron_bound(double at, char text[48])
-{
-    snprintf(text, 48, "%.6f", at);
-    return at != 0 ? text : NULL;
-}
-
 static int cron_take(const struct later_new_schedule *given, struct later_schedule *schedule,
                      struct later_error *err)
 {
     double late = given->late == 0 ? LATER_SCHEDULE_LATE : fmax(given->late, 0);
-    char from[48], until[48];
 
     if (!given->name || !later_schedule_name_valid(given->name))
         return later_fail(err, LATER_E_DATA, "name: 1 to 64 of A-Z a-z 0-9 _ . -");
@@ -198,8 +188,7 @@ static int cron_take(const struct later_new_schedule *given, struct later_schedu
         cron_take_number(schedule, "limit", given->limit, err) < 0 ||
         cron_take_number(schedule, "priority", given->job.priority, err) < 0 ||
         cron_take_number(schedule, "expires_in", given->job.expires_in, err) < 0 ||
-        later_schedule_bound(schedule, cron_bound(given->from, from),
-                             cron_bound(given->until, until), err) < 0)
+        later_schedule_between(schedule, given->from, given->until, err) < 0)
         return -1;
     snprintf(schedule->group, sizeof schedule->group, "%s",
              given->job.group ? given->job.group : "");

@@ -101,6 +101,15 @@ struct later_schedule later_schedule_unsaid(void)
     return schedule;
 }
 
+int later_schedule_word(const struct later_schedule_option *option, const char *word)
+{
+    for (int i = 0; option->words[i]; i++) {
+        if (strcmp(option->words[i], word) == 0)
+            return i;
+    }
+    return -1;
+}
+
 bool later_schedule_name_valid(const char *name)
 {
     size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
@@ -154,30 +163,62 @@ int later_schedule_set(struct later_schedule *schedule, const char *at, const ch
 
 /* --- its bounds --- */
 
-static int schedule_read_bound(const char *word, const char *what, double *bound,
-                               struct later_error *err)
+static int schedule_check_bound(double bound, const char *word, const char *what,
+                                struct later_error *err)
 {
-    if (later_instant_read(word, what, bound, err) < 0)
-        return -1;
-    if (*bound < LATER_INSTANT_MIN)
+    if (!(bound >= LATER_INSTANT_MIN))
         return later_fail(err, LATER_E_USAGE,
                           "%s: %.40s is before 2001; it is a time, not a duration", what, word);
+    if (bound > LATER_INSTANT_MAX)
+        return later_fail(err, LATER_E_USAGE, "%s: %.40s is beyond the year 5137; milliseconds?",
+                          what, word);
     return 0;
 }
 
-int later_schedule_bound(struct later_schedule *schedule, const char *from, const char *until,
-                         struct later_error *err)
+/* Takes bounds that were checked; until: the last one as it was given. */
+static int schedule_take_bounds(struct later_schedule *schedule, double first, double last,
+                                const char *until, struct later_error *err)
 {
-    double first = 0, last = 0;
-
-    if ((from && schedule_read_bound(from, "from", &first, err) < 0) ||
-        (until && schedule_read_bound(until, "until", &last, err) < 0))
-        return -1;
     schedule->from = (int64_t)ceil(first);
     schedule->until = (int64_t)last;
     if (until && schedule->until < schedule->from)
         return later_fail(err, LATER_E_USAGE, "until: %.40s is before its beginning", until);
     return 0;
+}
+
+static int schedule_read_bound(const char *word, const char *what, double *bound,
+                               struct later_error *err)
+{
+    *bound = 0;
+    if (!word)
+        return 0;
+    return later_instant_read(word, what, bound, err) < 0
+               ? -1
+               : schedule_check_bound(*bound, word, what, err);
+}
+
+int later_schedule_bound(struct later_schedule *schedule, const char *from, const char *until,
+                         struct later_error *err)
+{
+    double first, last;
+
+    if (schedule_read_bound(from, "from", &first, err) < 0 ||
+        schedule_read_bound(until, "until", &last, err) < 0)
+        return -1;
+    return schedule_take_bounds(schedule, first, last, until, err);
+}
+
+int later_schedule_between(struct later_schedule *schedule, double from, double until,
+                           struct later_error *err)
+{
+    char first[40], last[40];
+
+    snprintf(first, sizeof first, "%.15g", from);
+    snprintf(last, sizeof last, "%.15g", until);
+    if ((from != 0 && schedule_check_bound(from, first, "from", err) < 0) ||
+        (until != 0 && schedule_check_bound(until, last, "until", err) < 0))
+        return -1;
+    return schedule_take_bounds(schedule, from, until, until != 0 ? last : NULL, err);
 }
 
 bool later_schedule_next(const struct later_schedule *schedule, const struct later_zone *zone,
@@ -241,16 +282,6 @@ char *later_schedule_value(const char *lines, const char *tag, char *out, size_t
     return out;
 }
 
-/* Returns the index of a word; 0 if it is not in the list. */
-static int word_index(const char *const *words, const char *word)
-{
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(words[i], word) == 0)
-            return i;
-    }
-    return 0;
-}
-
 /* Reads a number. Of times any is taken: the table's bounds are for those who give one. */
 static int64_t schedule_read_number(const char *text, const struct later_schedule_option *option)
 {
@@ -267,15 +298,18 @@ static int64_t schedule_read_number(const char *text, const struct later_schedul
 static void schedule_read_option(struct later_schedule *schedule,
                                  const struct later_schedule_option *option, const char *lines)
 {
+    int64_t number;
     char text[32];
 
     if (option->kind == LATER_SCHEDULE_GROUP)
         later_schedule_value(lines, option->name, (char *)schedule + option->in_schedule,
                              (size_t)option->most + 1);
     later_schedule_value(lines, option->name, text, sizeof text);
-    later_schedule_put(schedule, option,
-                       option->words ? word_index(option->words, text)
-                                     : schedule_read_number(text, option));
+    if (!option->words)
+        number = schedule_read_number(text, option);
+    else if ((number = later_schedule_word(option, text)) < 0)
+        number = 0;
+    later_schedule_put(schedule, option, number);
 }
 
 int later_schedule_read(struct later_schedule *schedule, const char *lines, struct later_error *err)

@@ -83,6 +83,9 @@ struct later_schedule later_schedule_unsaid(void);
 void later_schedule_put(struct later_schedule *schedule, const struct later_schedule_option *option,
                         int64_t number);
 
+/* Returns which word of a choice this is; -1: none. */
+int later_schedule_word(const struct later_schedule_option *option, const char *word);
+
 /* Is it `[A-Za-z0-9_.-]{1,64}`? */
 bool later_schedule_name_valid(const char *name);
 
@@ -111,6 +114,10 @@ const char *later_schedule_zone(const struct later_schedule *schedule);
  * (LATER_E_USAGE; it names `from` or `until`). */
 int later_schedule_bound(struct later_schedule *schedule, const char *from, const char *until,
                          struct later_error *err);
+
+/* The same of UNIX times, each 0 if it is not given. */
+int later_schedule_between(struct later_schedule *schedule, double from, double until,
+                           struct later_error *err);
 
 /* The first tick after an instant, between from and until. False: there is none. */
 bool later_schedule_next(const struct later_schedule *schedule, const struct later_zone *zone,

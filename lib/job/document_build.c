@@ -166,11 +166,6 @@ static int document_build_add_members(struct draft *draft, const struct later_ne
     return 0;
 }
 
-static bool document_build_is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 /* Was the given payload read as the payload, all of it and no more? If only white space is missing
  * it was, and then it is JSON. */
 static bool is_given_payload(const struct later_document *doc, const struct later_new_job *job)
@@ -178,9 +173,9 @@ static bool is_given_payload(const struct later_document *doc, const struct late
     const char *given = job->payload;
     size_t len = job->payload_len;
 
-    for (; len > 0 && document_build_is_space(given[0]); len--)
+    for (; len > 0 && later_json_is_space(given[0]); len--)
         given++;
-    while (len > 0 && document_build_is_space(given[len - 1]))
+    while (len > 0 && later_json_is_space(given[len - 1]))
         len--;
     return len == doc->payload_len && memcmp(given, doc->payload, len) == 0;
 }

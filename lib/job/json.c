@@ -81,7 +81,7 @@ static inline const char *json_skip_space(const char *at, const char *end)
 {
     if (at<end && * at> ' ') /* nearly always */
         return at;
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
+    while (at < end && later_json_is_space(*at))
         at++;
     return at;
 }

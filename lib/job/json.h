@@ -12,6 +12,7 @@
 
 #include "later/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* clang-format off */
@@ -49,6 +50,12 @@ size_t later_json_text(const char *value, size_t len, char *to, size_t room);
 double later_json_double(const char *value);
 
 /* ---- of any bytes */
+
+/* Is it white space, as it may stand between values? */
+static inline bool later_json_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
 
 /* Returns how many bytes the UTF-8 character at `text` has, 1 to 4; 0 if it is none (RFC 3629,
  * section 4). len: at least 1. */

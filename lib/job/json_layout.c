@@ -1,17 +1,13 @@
 /* json_layout.c: the white space of JSON. */
 #include "job/json_layout.h"
 
-#include <stdbool.h>
+#include "job/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STEP 2 /* spaces a level */
-
-static bool json_layout_is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 /* Returns how many bytes the string at `at` has, with its quotes; len bytes are there. */
 static size_t json_layout_string(const char *at, size_t len)
@@ -29,7 +25,7 @@ size_t later_json_compact(char *bytes, size_t len)
 
     for (size_t i = 0; i < len; i += part) {
         part = bytes[i] == '"' ? json_layout_string(bytes + i, len - i) : 1;
-        if (json_layout_is_space(bytes[i]))
+        if (later_json_is_space(bytes[i]))
             continue;
         memmove(bytes + made, bytes + i, part);
         made += part;

@@ -21,11 +21,6 @@ bool later_json_path_valid(const char *path)
     return piece > 0;
 }
 
-static bool json_path_is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 /* Returns the place after the string that begins here. */
 static const char *json_path_skip_string(const char *at)
 {
@@ -57,7 +52,7 @@ static bool find_element(struct later_json_member *found, const char *piece, siz
     if (strspn(piece, "0123456789") < piece_len || piece_len > DIGITS_MAX)
         return false;
     for (left = strtoul(piece, NULL, 10);; left--, at = end + 1) {
-        while (json_path_is_space(*at))
+        while (later_json_is_space(*at))
             at++;
         end = skip_element(at);
         if (end == at) /* an empty array */
@@ -67,7 +62,7 @@ static bool find_element(struct later_json_member *found, const char *piece, siz
         if (*end == ']')
             return false;
     }
-    while (json_path_is_space(end[-1]))
+    while (later_json_is_space(end[-1]))
         end--;
     found->value = at;
     found->len = (size_t)(end - at);
@@ -92,7 +87,7 @@ static bool find_member(struct later_json_member *found, const char *piece, size
 bool later_json_path(const char *bytes, size_t len, const char *path,
                      struct later_json_member *found)
 {
-    while (len > 0 && json_path_is_space(*bytes)) {
+    while (len > 0 && later_json_is_space(*bytes)) {
         bytes++;
         len--;
     }

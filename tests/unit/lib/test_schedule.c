@@ -155,6 +155,18 @@ TEST(test_bounds_are_read)
     ck_assert_str_eq(err.text, "from: 90 is before 2001; it is a time, not a duration");
     ck_assert_int_eq(later_schedule_bound(&schedule, "soon", NULL, &err), -1);
     ck_assert_int_eq(strncmp(err.text, "from: ", 6), 0);
+    ck_assert_int_eq(later_schedule_between(&schedule, 2000000000.5, 2000001000.5, &err), 0);
+    ck_assert_int_eq(schedule.from, 2000000001);
+    ck_assert_int_eq(schedule.until, 2000001000);
+    ck_assert_int_eq(later_schedule_between(&schedule, 2000000000, 1999999999, &err), -1);
+    ck_assert_str_eq(err.text, "until: 1999999999 is before its beginning");
+    ck_assert_int_eq(later_schedule_between(&schedule, 90, 0, &err), -1);
+    ck_assert_str_eq(err.text, "from: 90 is before 2001; it is a time, not a duration");
+    ck_assert_int_eq(later_schedule_between(&schedule, 0, 2e12, &err), -1);
+    ck_assert_str_eq(err.text, "until: 2000000000000 is beyond the year 5137; milliseconds?");
+    ck_assert_int_eq(later_schedule_between(&schedule, NAN, 0, &err), -1);
+    ck_assert_int_eq(later_schedule_between(&schedule, 0, 0, &err), 0);
+    ck_assert_int_eq(schedule.from + schedule.until, 0);
     ck_assert_int_eq(later_schedule_bound(&schedule, NULL, NULL, &err), 0);
     ck_assert_int_eq(schedule.from + schedule.until, 0);
 }
