@@ -53,9 +53,7 @@ static void new_tell_hidden(const struct cli *cli, const struct skeleton *skelet
     else if (skeleton->hidden[0])
         cli_say(cli, "the service cannot see %s; name one elsewhere in %s/%s.conf",
                 skeleton->hidden, name, name);
-    if (skeleton_is_hidden(skeleton->dir))
-        cli_say(cli, "the service cannot see %s; move it, to /srv for example (laterd(8), SANDBOX)",
-                skeleton->dir);
+    skeleton_tell_hidden(cli, skeleton->dir);
 }
 
 static int new_run_new(struct cli *cli, struct later_error *err)

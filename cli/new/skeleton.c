@@ -99,7 +99,7 @@ void skeleton_list(const struct skeleton *skeleton, char *text, size_t n)
 
 /* --- one file --- */
 
-bool skeleton_is_hidden(const char *path)
+static bool skeleton_is_hidden(const char *path)
 {
     static const char *const hidden[] = { "/home", "/root", "/run/user" };
 
@@ -110,6 +110,13 @@ bool skeleton_is_hidden(const char *path)
             return true;
     }
     return false;
+}
+
+void skeleton_tell_hidden(const struct cli *cli, const char *path)
+{
+    if (skeleton_is_hidden(path))
+        cli_say(cli, "the service cannot see %s; move it, to /srv for example (laterd(8), SANDBOX)",
+                path);
 }
 
 /* Finds the first one, or the first one that the service sees. */

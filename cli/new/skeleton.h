@@ -10,7 +10,7 @@
 #ifndef LATER_CLI_SKELETON_H
 #define LATER_CLI_SKELETON_H
 
-#include "later/error.h"
+#include "cli.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -37,8 +37,8 @@ void skeleton_list(const struct skeleton *skeleton, char *text, size_t n);
 /* Finds a program in $PATH, and writes its absolute path into `path` (PATH_MAX bytes). */
 bool skeleton_find_program(const char *name, char *path);
 
-/* Is it where the service, with ProtectHome=yes in its unit, sees nothing? */
-bool skeleton_is_hidden(const char *path);
+/* Says so if it is where the service, with ProtectHome=yes in its unit, sees nothing. */
+void skeleton_tell_hidden(const struct cli *cli, const char *path);
 
 /* Makes the folder ./NAME, which may not exist yet. Returns 0, or -1 with *err. */
 int skeleton_begin(struct skeleton *skeleton, struct later_error *err);

@@ -96,18 +96,15 @@ static int work_read_rules(struct private_laterd *own, struct later_error *err)
     return own->rules ? 0 : -1;
 }
 
-#define WORK_HIDDEN "the service cannot see %s; move it, to /srv for example (laterd(8), SANDBOX)"
-
 /* It is for the service, which does not see what is in a home. */
 static void work_print_entry(const struct private_laterd *own)
 {
     char here[PATH_MAX];
 
     private_config_entry(own);
-    if (skeleton_is_hidden(own->program))
-        cli_say(own->cli, WORK_HIDDEN, own->program);
-    if (getcwd(here, sizeof here) && skeleton_is_hidden(here))
-        cli_say(own->cli, WORK_HIDDEN, here);
+    skeleton_tell_hidden(own->cli, own->program);
+    if (getcwd(here, sizeof here))
+        skeleton_tell_hidden(own->cli, here);
 }
 
 static int work_run(struct cli *cli, struct later_error *err)

@@ -52,7 +52,19 @@ enum later_remedy later_reply_remedy(const char *text)
 
 bool later_reply_denies(const char *text)
 {
-    return strstr(text, "WRONGPASS ") || strstr(text, "NOAUTH ");
+    /* clang-format off */
+    static const char *const words[] = {
+        /* @errors login: "{UPPER} ", */
+        "NOAUTH ",
+        "WRONGPASS ",
+        /* @end */
+    };
+    /* clang-format on */
+    size_t i = 0;
+
+    while (i < sizeof words / sizeof *words && !strstr(text, words[i]))
+        i++;
+    return i < sizeof words / sizeof *words;
 }
 
 bool later_reply_away(const char *text)

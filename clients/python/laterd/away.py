@@ -32,7 +32,13 @@ LOST = (redis.RedisError, RedisClusterException)
 
 # Words of a Redis that does not let us in. redis-py makes that a ConnectionError, and on a Unix socket, when awaited,
 # wraps it into another one; older ones have no class for the last of them.
-DENIES = ("NOAUTH ", "NOPERM ", "WRONGPASS ")
+DENIES = (
+    # @errors denied: "{UPPER} ",  # {help}
+    "NOAUTH ",  # a password was set meanwhile
+    "NOPERM ",  # the ACL lacks a command or a key
+    "WRONGPASS ",  # the password may be rotated: read it again
+    # @end
+)
 
 
 def is_denied(error: Optional[BaseException]) -> bool:

@@ -113,10 +113,18 @@ final class Url
         }
     }
 
+    private const DENIES = [
+        // @errors denied: '{UPPER}', // {help}
+        'NOAUTH', // a password was set meanwhile
+        'NOPERM', // the ACL lacks a command or a key
+        'WRONGPASS', // the password may be rotated: read it again
+        // @end
+    ];
+
     /** @internal who was reached and does not let us in: Redis's own words, without what a library says around them */
     public static function refused(\Throwable $e): ?Refused
     {
-        return preg_match('/\b(WRONGPASS|NOAUTH|NOPERM) [^\[]*/', $e->getMessage(), $words)
+        return preg_match('/\b(' . implode('|', self::DENIES) . ') [^\[]*/', $e->getMessage(), $words)
             ? new Refused(rtrim($words[0]), 0, $e) : null;
     }
 

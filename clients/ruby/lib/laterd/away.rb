@@ -25,7 +25,14 @@ module Laterd
       "UNBLOCKED", # its role has changed under a BLPOP
       # @end
     ].freeze
-    DENIES = /(?:NOAUTH|NOPERM|WRONGPASS) /.freeze # redis-rb 5 makes a refused password a CannotConnectError
+    # Those of one that does not let us in: redis-rb 5 makes a refused password a CannotConnectError.
+    DENIES = Regexp.union([
+      # @errors denied: "{UPPER} ", # {help}
+      "NOAUTH ", # a password was set meanwhile
+      "NOPERM ", # the ACL lacks a command or a key
+      "WRONGPASS ", # the password may be rotated: read it again
+      # @end
+    ]).freeze
 
     # May it pass by itself?
     def self.passes?(error)
