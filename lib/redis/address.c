@@ -50,7 +50,7 @@ bool later_address_is(const char *host, const char *port)
     uint32_t number;
 
     return *host && strlen(host) < sizeof((struct later_address *)0)->host &&
-           parse_number(port, strlen(port), 65535, &number) == 0 && number > 0;
+           parse_number(port, strlen(port), &number) == 0 && number > 0;
 }
 
 static int parse_unix(struct later_address *address, const char *path, struct later_error *err)
