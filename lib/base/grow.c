@@ -9,12 +9,12 @@
 bool later_grow(void *list, size_t *room, size_t count, size_t size)
 {
     size_t wanted = *room ? 2 * *room : FIRST;
-    void *items;
+    void *old, *items;
 
     if (count < *room)
         return true;
-    memcpy(&items, list, sizeof items);
-    items = reallocarray(items, wanted, size);
+    memcpy(&old, list, sizeof old);
+    items = reallocarray(old, wanted, size);
     if (!items)
         return false;
     memcpy(list, &items, sizeof items);
