@@ -1,18 +1,20 @@
 -- probe: may this user run what the scripts run?
 -- KEYS   ready jobs wake paused due events
 -- ARGV   none
--- reply  the commands that are denied, each with Redis's words; empty = all are allowed
+-- reply  the commands that are denied or unknown, each with Redis's words; empty = all are allowed
 --
 -- Call it with keys of a queue that nobody uses; it removes what it writes there. If an ACL lacked
--- a single command, it would stop a script between two writes, and scripts do not roll back. So
--- laterd asks before it does any work. Other errors, as of a full or read-only Redis, are no
--- denials.
+-- a single command, or the server had another name for it (rename-command), that would stop a script
+-- between two writes, and scripts do not roll back. So laterd asks before it does any work. Other
+-- errors, as of a full or read-only Redis, are no denials.
 
 local denied = {}
 local function try(name, ...)
     local answer = redis.pcall(name, ...)
     local words = type(answer) == 'table' and answer.err or ''
     if string.find(words, 'NOPERM', 1, true)
+        or string.find(words, 'nknown Redis command', 1, true)
+        or string.find(words, 'nknown command', 1, true)
         or string.find(words, 'executing the script', 1, true)
         or string.find(words, 'ACL failure in script', 1, true) then -- from Redis 7.2 on
         denied[#denied + 1] = name .. ': ' .. words

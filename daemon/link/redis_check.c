@@ -2,6 +2,7 @@
 #include "link/redis_check.h"
 
 #include "log.h"
+#include "queue/inspect.h"
 #include "redis/script.h"
 #include "redis/slot.h"
 
@@ -144,27 +145,57 @@ static void on_info(void *arg, struct later_answer *answer)
     redis_check_answered(asked);
 }
 
-/* The answer has the commands that Redis's ACL denies to our scripts. A missing one would stop a
- * script between two writes, so we do nothing at all then. */
+/* What to do about it, by Redis's words. */
+static const char *redis_check_remedy(const char *words)
+{
+    return strstr(words, "nknown ") ? "is it renamed in its redis.conf (rename-command)?"
+                                    : "doc/protocol.md has the least ACL";
+}
+
+/* A command of ours was answered that must be allowed, or its script could not be called. */
+static void judge_right(struct asked *asked, const struct later_answer *answer)
+{
+    bool denied = answer->outcome == LATER_REFUSED &&
+                  (strncmp(answer->text, "NOPERM", 6) == 0 || later_reply_lacks(answer->text));
+    const char *args = strstr(answer->text, ", with args"); /* of SCRIPT LOAD: a whole script */
+    char why[768];
+
+    if (denied) {
+        snprintf(why, sizeof why, "this Redis%s denies us what we need: %.*s; %s", asked->node,
+                 args ? (int)(args - answer->text) : (int)strlen(answer->text), answer->text,
+                 redis_check_remedy(answer->text));
+        redis_check_refuse(asked->check, why);
+    }
+}
+
+/* Other errors, as of a full disk or a replica, are no denials. */
+static void redis_check_on_waited(void *arg, struct later_answer *answer)
+{
+    struct asked *asked = arg;
+
+    judge_right(asked, answer);
+    if (answer->outcome != LATER_ANSWERED && answer->outcome != LATER_REFUSED)
+        asked->check->doubt = true;
+    redis_check_answered(asked);
+}
+
+/* The answer has the commands that Redis denies to our scripts, or does not know. A missing one
+ * would stop a script between two writes, so we do nothing at all then. */
 static void on_probed(void *arg, struct later_answer *answer)
 {
     struct asked *asked = arg;
     size_t denied = later_reply_count(answer->reply);
-    char why[768] = "";
+    const char *first = later_reply_text_at(answer->reply, 0);
+    char why[768];
 
-    if (answer->outcome == LATER_REFUSED && strncmp(answer->text, "NOPERM", 6) == 0)
-        snprintf(why, sizeof why,
-                 "this Redis%s denies us what we need: %s; doc/protocol.md has the least ACL",
-                 asked->node, answer->text);
-    else if (denied > 0)
-        snprintf(why, sizeof why,
-                 "this Redis%s denies our scripts %zu commands, first %s; doc/protocol.md has the "
-                 "least ACL",
-                 asked->node, denied, later_reply_text(later_reply_at(answer->reply, 0), NULL));
-    if (why[0])
-        redis_check_refuse(asked->check, why);
-    else if (answer->outcome != LATER_ANSWERED)
+    judge_right(asked, answer);
+    if (answer->outcome != LATER_ANSWERED)
         asked->check->doubt = true;
+    if (denied > 0) {
+        snprintf(why, sizeof why, "this Redis%s denies our scripts %zu commands, first %s; %s",
+                 asked->node, denied, first, redis_check_remedy(first));
+        redis_check_refuse(asked->check, why);
+    }
     redis_check_answered(asked);
 }
 
@@ -194,6 +225,16 @@ static void redis_check_send(struct redis_check *check, struct link *link, const
     }
 }
 
+/* Waits as workers do, for a millisecond: no script may say BLPOP. */
+static void probe_wait(struct redis_check *check, struct link *link, const char *node,
+                       const struct later_keys *keys)
+{
+    struct later_command cmd = { 0 };
+
+    later_inspect_wait(&cmd, &keys, 1, 0.001);
+    redis_check_send(check, link, node, SIZE_MAX, &cmd, redis_check_on_waited);
+}
+
 static void probe(struct redis_check *check, struct link *link, const char *node, const char *queue)
 {
     struct later_command cmd = { 0 };
@@ -202,6 +243,7 @@ static void probe(struct redis_check *check, struct link *link, const char *node
     later_keys_init(&keys, check->prefix, queue);
     later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
     redis_check_send(check, link, node, SIZE_MAX, &cmd, on_probed);
+    probe_wait(check, link, node, &keys);
 }
 
 /* Asks for all sections: only Redis 7 takes several sections in a call. */

@@ -2,9 +2,10 @@
  * redis_check.h: is a Redis fit to keep jobs, and may we use it? Every master with jobs is asked
  * before any work and after each reconnect.
  *
- * A Redis is not fit if it evicts data when it is full, or if it denies a command that our scripts
- * call; the caller is told why. Two things cause only one warning: no append-only file; and, if
- * another Redis may become the master, no replica that writes have to wait for.
+ * A Redis is not fit if it evicts data when it is full, or if it denies or does not know a command
+ * that our scripts call, or the BLPOP by which workers wait; the caller is told why. Two things
+ * cause only one warning: no append-only file; and, if another Redis may become the master, no
+ * replica that writes have to wait for.
  */
 #ifndef LATERD_REDIS_CHECK_H
 #define LATERD_REDIS_CHECK_H

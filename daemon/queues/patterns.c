@@ -194,11 +194,12 @@ static void patterns_end(struct patterns *patterns)
 static bool is_answer(struct patterns *patterns, const struct later_answer *answer)
 {
     patterns->asked = false;
-    fault_judge(&patterns->refused, answer, LOG_WARN,
-                "redis refuses to say which queues there are, so patterns match none: %s",
-                answer->text);
-    if (answer->outcome != LATER_ANSWERED)
+    if (answer->outcome != LATER_ANSWERED) {
+        fault_judge(&patterns->refused, answer, LOG_WARN,
+                    "redis refuses to say which queues there are, so patterns match none: %s",
+                    answer->text);
         patterns_end(patterns);
+    }
     return answer->outcome == LATER_ANSWERED;
 }
 
@@ -234,6 +235,8 @@ static void patterns_on_page(void *arg, struct later_answer *answer)
         patterns_ask_page(patterns, cursor);
         return;
     }
+    fault_over(
+        &patterns->refused); /* not before: the names are what it is about, not their number */
     forget_gone(patterns);
     patterns->counted = patterns->asking;
     patterns->read_at = later_clock();
@@ -248,7 +251,7 @@ static void patterns_on_count(void *arg, struct later_answer *answer)
         return;
     patterns->asking = later_reply_int(answer->reply);
     if (!patterns->read && patterns->asking == patterns->counted &&
-        later_clock() - patterns->read_at < READ_SECONDS)
+        !fault_text(&patterns->refused) && later_clock() - patterns->read_at < READ_SECONDS)
         return;
     patterns->reading++;
     patterns_ask_page(patterns, "0");

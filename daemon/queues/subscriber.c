@@ -1,9 +1,11 @@
 /* subscriber.c: the queues' channels. */
 #include "queues/subscriber.h"
 
+#include "fault.h"
 #include "queues/migrator.h"
 #include "queues/overrides.h"
 #include "queues/queues.h"
+#include "timer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,11 @@ struct subscriber {
     struct link *link;
     struct later_keys host; /* of this host; without a name if it cannot be quiet */
     bool stale;             /* it hears of queues that are not served any more */
+    struct timer *again;    /* after a refusal: rights may come */
+    struct fault refused;
 };
+
+#define AGAIN_SECONDS 5.0
 
 static int subscribe_to(const struct queues *queues, const char *channel, later_answer_fn *fn,
                         void *arg)
@@ -27,8 +33,14 @@ static int subscribe_to(const struct queues *queues, const char *channel, later_
 static void subscriber_on_overrides(void *arg, struct later_answer *answer)
 {
     struct queue *queue = arg;
+    struct subscriber *subscriber = queue->queues->subscriber;
 
     queue->open--;
+    fault_judge(&subscriber->refused, answer, LOG_WARN,
+                "redis refuses to tell of changes (SUBSCRIBE), so laterd hears of them late: %s",
+                answer->text);
+    if (answer->outcome == LATER_REFUSED)
+        timer_in(subscriber->again, AGAIN_SECONDS);
     if (answer->outcome == LATER_ANSWERED)
         overrides_heard(queue);
 }
@@ -70,6 +82,14 @@ static void subscriber_on_up(void *arg)
     if (host->queue[0])
         subscribe_to(queues, host->name[LATER_KEY_OVERRIDES], subscriber_on_host, queues);
     link_flush(queues->subscriber->link);
+}
+
+static void subscriber_on_again(void *arg)
+{
+    const struct queues *queues = arg;
+
+    if (link_is_up(queues->subscriber->link))
+        subscriber_on_up(arg);
 }
 
 static void subscriber_on_message(void *arg, const char *channel, const char *text)
@@ -124,6 +144,11 @@ static void subscriber_moved(struct queues *queues, const char *peer)
     link_moved(queues->subscriber->link, peer);
 }
 
+static const char *subscriber_fault(const struct queues *queues)
+{
+    return fault_text(&queues->subscriber->refused);
+}
+
 static void subscriber_count(const struct queues *queues, struct connections *connections)
 {
     connections_add(connections, link_redis(queues->subscriber->link));
@@ -142,6 +167,9 @@ int subscriber_new(struct queues *queues, struct later_error *err)
     if (!subscriber)
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     (void)later_keys_of_host(&subscriber->host, queues->prefix, queues->options.host);
+    subscriber->again = timer_new(queues->base, subscriber_on_again, queues);
+    if (!subscriber->again)
+        return later_fail(err, LATER_E_SYSTEM, "no memory");
     subscriber->link = link_new(queues->base, queues->config, &link, err);
     return subscriber->link ? 0 : -1;
 }
@@ -151,6 +179,8 @@ static void subscriber_free(struct queues *queues)
     if (!queues->subscriber)
         return;
     link_free(queues->subscriber->link);
+    timer_free(queues->subscriber->again);
+    fault_free(&queues->subscriber->refused);
     free(queues->subscriber);
     queues->subscriber = NULL;
 }
@@ -161,5 +191,6 @@ const struct service subscriber_service = {
     .end = subscriber_end,
     .configure = subscriber_configure,
     .moved = subscriber_moved,
+    .fault = subscriber_fault,
     .count = subscriber_count,
 };

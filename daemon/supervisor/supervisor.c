@@ -64,12 +64,12 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
 }
 
-/* We are ready when every worker has loaded its plugins and Redis takes commands. Whoever waits for
- * that may then push. */
+/* We are ready when every worker has loaded its plugins and Redis takes commands, all that we need.
+ * Whoever waits for that may then push. */
 static void look_if_ready(struct supervisor *supervisor)
 {
     if (supervisor->ready || supervisor->stopping || !supervisor->staffed ||
-        !link_is_up(supervisor->link))
+        supervisor->redis != FIT || !link_is_up(supervisor->link))
         return;
     supervisor->ready = true;
     notify_ready();
@@ -185,8 +185,8 @@ static void on_beat(void *arg)
     if (supervisor->server && !supervisor->stopping &&
         embedded_mend(supervisor->generation->config))
         log_line(LOG_WARN, "the socket of the embedded redis-server was removed: made again");
-    if (!supervisor->ready && !link_is_up(supervisor->link))
-        notify_waiting();
+    if (!supervisor->ready && (!link_is_up(supervisor->link) || supervisor->redis != FIT))
+        notify_waiting("waiting for Redis");
     workers_each(supervisor->workers, read_counts, supervisor->queues->recorder);
     recorder_write(supervisor->queues->recorder, state.redis_now);
     if (announce_was_lost(supervisor->announce))
@@ -257,6 +257,7 @@ static void on_judged(void *arg, const char *why)
     supervisor->redis = why ? UNFIT : FIT;
     supervisor->queues->paused = why != NULL;
     supervisor_pause(supervisor);
+    look_if_ready(supervisor);
 }
 
 /* Its jobs may be kept by another protocol, older or newer. At the start that is fatal; later

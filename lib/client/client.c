@@ -339,6 +339,17 @@ static bool client_is_denied(const char *error)
     return i < sizeof rights / sizeof *rights || later_reply_denies(error);
 }
 
+/* Redis says next with which words it was called: a whole script, of SCRIPT LOAD. */
+static int fail_unknown(const char *error, struct later_error *err)
+{
+    const char *rest = strstr(error, ", with args");
+
+    return later_fail(err, LATER_E_REDIS,
+                      "Redis lacks a command that we need: %.*s; is it renamed there "
+                      "(rename-command)?",
+                      rest ? (int)(rest - error) : (int)strlen(error), error);
+}
+
 int later_call_check(const struct later_answer *answer, struct later_error *err)
 {
     const char *words;
@@ -353,6 +364,8 @@ int later_call_check(const struct later_answer *answer, struct later_error *err)
             return later_fail(err, LATER_E_TOKEN,
                               "Redis denies: %s; doc/protocol.md has the least rights",
                               answer->text);
+        if (later_reply_lacks(answer->text))
+            return fail_unknown(answer->text, err);
         if (answer->cmd && answer->cmd->script && strncmp(answer->text, "ERR ", 4) == 0)
             return later_fail(err, LATER_E_DATA, "%s", answer->text + 4);
         return later_fail(err, LATER_E_REDIS, "Redis refuses: %s", answer->text);

@@ -67,6 +67,13 @@ bool later_reply_denies(const char *text)
     return i < sizeof words / sizeof *words;
 }
 
+bool later_reply_lacks(const char *error)
+{
+    return strncmp(error, "ERR unknown command", 19) == 0 ||
+           strncmp(error, "ERR Unknown Redis command", 25) == 0 ||
+           strncmp(error, "ERR Unknown command called", 26) == 0; /* Valkey */
+}
+
 bool later_reply_away(const char *text)
 {
     /* clang-format off */

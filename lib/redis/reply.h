@@ -34,6 +34,10 @@ bool later_reply_away(const char *text);
  * may have words before the error, as of what was being done. Pure. */
 bool later_reply_denies(const char *text);
 
+/* Does this error say that the server does not know a command, as after rename-command in its
+ * redis.conf, called plainly or by a script? Pure. */
+bool later_reply_lacks(const char *error);
+
 /* Cuts what Redis 7 adds to the error of a command in a script, " script: <sum>, on
  * @user_script:31.": it says nothing to those who read it. What is no error stays as it is. */
 void later_reply_cut_script(struct later_reply *reply);

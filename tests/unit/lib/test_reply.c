@@ -117,6 +117,9 @@ TEST(test_denies)
     ck_assert(later_reply_denies("HELLO: WRONGPASS invalid username-password pair"));
     ck_assert(!later_reply_denies("NOPERM User a has no permissions to run the 'get' command"));
     ck_assert(!later_reply_denies("connection refused"));
+    ck_assert(later_reply_lacks("ERR unknown command 'ZADD', with args beginning with: 'k' "));
+    ck_assert(later_reply_lacks("ERR Unknown Redis command called from script"));
+    ck_assert(!later_reply_lacks("ERR unknown subcommand 'NO-EVICT'. Try CLIENT HELP."));
 }
 
 static const char *cut(const char *bytes, size_t *len)
