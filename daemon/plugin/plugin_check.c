@@ -89,6 +89,21 @@ static int open_directory(const char *path, struct later_error *err)
     return -1;
 }
 
+/* The table of sections is the last of a file that a linker has made. Of a file that was cut short,
+ * as while it is copied, the dynamic linker would map pages that are not there, and crash. */
+static int check_whole(int fd, const elf_head *head, const char *path, struct later_error *err)
+{
+    uint64_t whole = (uint64_t)head->e_shoff + (uint64_t)head->e_shnum * head->e_shentsize;
+    struct stat st;
+
+    if (fstat(fd, &st) == 0 && (uint64_t)st.st_size < whole)
+        return later_fail(err, LATER_E_CONFIG,
+                          "%s: cut short: it has %llu of %llu bytes; copy it again, to another "
+                          "name, and mv it here",
+                          path, (unsigned long long)st.st_size, (unsigned long long)whole);
+    return 0;
+}
+
 static int check_elf(int fd, const char *path, struct later_error *err)
 {
     elf_head head;
@@ -109,7 +124,7 @@ static int check_elf(int fd, const char *path, struct later_error *err)
         return later_fail(
             err, LATER_E_CONFIG,
             "%s: an ELF file, but not a shared object; build it with cc -shared -fPIC", path);
-    return 0;
+    return check_whole(fd, &head, path, err);
 }
 
 static int check_open_file(int fd, const char *path, struct later_error *err)

@@ -174,6 +174,8 @@ TEST(not_a_shared_object)
     refuse(files_write("text.so", "int main;\n", 10), "not an ELF shared object");
     refuse(files_write("empty.so", "", 0), "not an ELF shared object");
     refuse(files_write("short.so", bytes, 20), "for another kind of machine");
+    refuse(files_write("half.so", bytes, len / 2), "cut short: it has ");
+    refuse(files_write("all-but-one.so", bytes, len - 1), "cut short: it has ");
     head->e_type = ET_REL;
     refuse(files_write("object.so", bytes, len), "not a shared object");
     head->e_type = ET_DYN;
