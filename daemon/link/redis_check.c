@@ -111,14 +111,13 @@ static void judge_persistence(const struct asked *asked, const char *info)
 }
 
 /* INFO shows min_slaves_good_slaves if min-replicas-to-write is more than 0 (Redis's server.c,
- * genRedisInfoString). A Cluster is asked again and again, but warned about once. */
+ * genRedisInfoString). The same Redis is asked again and again, but warned about once. */
 static void judge_replication(const struct asked *asked, const char *info)
 {
     struct redis_check *check = asked->check;
     char good[16];
 
-    if ((asked->cluster && check->warned_replicas) ||
-        info_value(info, "min_slaves_good_slaves", good, sizeof good))
+    if (check->warned_replicas || info_value(info, "min_slaves_good_slaves", good, sizeof good))
         return;
     check->warned_replicas = true;
     log_line(LOG_WARN,
@@ -284,6 +283,13 @@ static void ask_master(struct redis_check *check, struct link *link, size_t whic
     if (redis_check_find_queue(check, redis, which, queue, sizeof queue))
         probe(check, link, node, queue);
     redis_check_inform(check, link, node, which);
+}
+
+void redis_check_anew(struct redis_check *check, struct link *link)
+{
+    if (later_redis_masters(link_redis(link)) == 0)
+        check->warned_replicas = false;
+    redis_check_ask(check, link);
 }
 
 void redis_check_ask(struct redis_check *check, struct link *link)

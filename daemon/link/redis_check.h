@@ -25,5 +25,8 @@ void redis_check_free(struct redis_check *check);
 /* Asks the Redis at the other end of the link, which must be up; on a Cluster, each master. The
  * caller flushes. */
 void redis_check_ask(struct redis_check *check, struct link *link);
+/* The same over a new connection: it may be to another master, so it is warned again of missing
+ * replicas. A Cluster is warned once. */
+void redis_check_anew(struct redis_check *check, struct link *link);
 
 #endif

@@ -160,7 +160,7 @@ static void write_quiet(const struct announce *announce, bool paused, FILE *out)
 void announce_link_up(struct announce *announce)
 {
     send_quiet(announce);
-    redis_check_ask(announce->check, announce->link);
+    redis_check_anew(announce->check, announce->link);
     registry_write(announce->config, announce->link);
     memset(&announce->due, 0, sizeof announce->due);
     announce->due.fit = announce->beats + FIT_EVERY;
