@@ -299,6 +299,8 @@ static int check_program(const struct exec_program *program, char *err, size_t n
         snprintf(err, n, "%s: %s: %s", program->name, path, strerror(errno));
     else if (!S_ISREG(st.st_mode))
         snprintf(err, n, "%s: %s: not a program", program->name, path);
+    else if (st.st_size == 0) /* it is being copied, perhaps */
+        snprintf(err, n, "%s: %s: not a program: it is empty", program->name, path);
     else if (eaccess(path, X_OK) != 0)
         snprintf(err, n, "%s: %s: %s", program->name, path, strerror(errno));
     else if (stat(program->dir, &st) != 0)

@@ -177,15 +177,20 @@ TEST(unknown)
     ck_assert_str_eq(job->error, "no program configured: plugins.config.exec.it is missing");
 }
 
-TEST(removed_since)
+/* Half a deployment: it is there, and has nothing in it yet. */
+TEST(empty_then_removed)
 {
     char path[] = "/tmp/later-exec-XXXXXX", expected[200];
     int fd = mkstemp(path);
 
     ck_assert_int_ne(fd, -1);
     fchmod(fd, 0755);
-    close(fd);
     option("it.argv.0", path);
+    ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), -1);
+    snprintf(expected, sizeof expected, "it: %s: not a program: it is empty", path);
+    ck_assert_str_eq(fake.refusal, expected);
+    ck_assert_int_eq(write(fd, "#!/bin/sh\n", 10), 10);
+    close(fd);
     ck_assert_int_eq(plugin->config_done(fake.refusal, sizeof fake.refusal), 0);
     unlink(path);
     ck_assert_int_eq(fake_job_perform(plugin, job), LATER_RETRY);
