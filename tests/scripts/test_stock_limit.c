@@ -107,7 +107,7 @@ static double ask_limit(const char *window, const char *max, const char *per)
     return *wait ? strtod(wait, NULL) : 0;
 }
 
-TEST_EACH(at_most_max_in_a_window, 2)
+TEST_EACH(at_most_max_in_a_window, COUNT(windows))
 {
     double wait;
 
@@ -119,7 +119,7 @@ TEST_EACH(at_most_max_in_a_window, 2)
     ck_assert_double_eq(ask_limit(windows[_i], "6", "60"), 0); /* another max */
 }
 
-TEST_EACH(a_refusal_changes_nothing, 2)
+TEST_EACH(a_refusal_changes_nothing, COUNT(windows))
 {
     uint64_t before;
 
@@ -130,7 +130,7 @@ TEST_EACH(a_refusal_changes_nothing, 2)
     ck_assert_uint_eq(digest(), before);
 }
 
-TEST_EACH(after_the_wait_it_may, 2)
+TEST_EACH(after_the_wait_it_may, COUNT(windows))
 {
     double wait;
 
@@ -139,8 +139,9 @@ TEST_EACH(after_the_wait_it_may, 2)
     ck_assert_double_le(wait, 600);
     server_advance(&harness_server, wait - 60);
     ck_assert_double_le(ask_limit(windows[_i], "1", "600"), 60);
+    server_advance(&harness_server, 59);
     ck_assert_double_gt(ask_limit(windows[_i], "1", "600"), 0);
-    server_advance(&harness_server, 60.002); /* keys expire to the millisecond */
+    server_advance(&harness_server, 1.002); /* keys expire to the millisecond */
     ck_assert_double_eq(ask_limit(windows[_i], "1", "600"), 0);
 }
 
@@ -173,7 +174,7 @@ TEST(a_sliding_window_counts_any_span)
     ck_assert_int_eq(ask("LLEN " SLIDING)->integer, 3); /* never more than max */
 }
 
-TEST_EACH(a_limit_leaves_nothing_behind, 2)
+TEST_EACH(a_limit_leaves_nothing_behind, COUNT(windows))
 {
     long long left;
 
