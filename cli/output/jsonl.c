@@ -38,8 +38,11 @@ static void jsonl_put_name(struct jsonl *json, const char *name)
     if (json->more)
         putc(',', json->out);
     json->more = true;
-    if (name)
-        fprintf(json->out, "\"%s\":", name);
+    if (!name)
+        return;
+    putc('"', json->out);
+    fputs(name, json->out);
+    fputs("\":", json->out);
 }
 
 void jsonl_open(struct jsonl *json, const char *name, char bracket)
@@ -86,31 +89,38 @@ void jsonl_real(struct jsonl *json, const char *name, double number)
         jsonl_raw(json, name, isnan(number) ? "null" : text);
 }
 
-static void jsonl_add_all(struct jsonl *json, const char *format, va_list args)
+/* Writes the member of this conversion, whose last letter is `kind`. */
+static void jsonl_convert(struct jsonl *json, const char *name, bool wide, char kind, va_list *args)
+{
+    if (kind == 's')
+        jsonl_text(json, name, va_arg(*args, const char *));
+    else if (kind == 'f')
+        jsonl_real(json, name, va_arg(*args, double));
+    else if (kind == 'c')
+        jsonl_raw(json, name, va_arg(*args, int) ? "true" : "false");
+    else if (wide)
+        jsonl_int(json, name, va_arg(*args, intmax_t));
+    else if (kind == 'u')
+        jsonl_int(json, name, va_arg(*args, unsigned));
+    else
+        jsonl_int(json, name, va_arg(*args, int));
+}
+
+static void jsonl_add_all(struct jsonl *json, const char *format, va_list *args)
 {
     char name[48];
 
-    for (const char *at = format; *at; at += strspn(at, " ")) {
-        size_t len = strcspn(at, ":");
+    for (const char *at = format; *at; at += *at == ' ') {
+        size_t colon = strcspn(at, ":"), len = colon < sizeof name ? colon : sizeof name - 1;
 
-        snprintf(name, sizeof name, "%.*s", (int)len, at);
-        at += len + 1;
+        memcpy(name, at, len);
+        name[len] = '\0';
+        at += colon + 1;
         len = strcspn(at, " ");
-        if (strncmp(at, "%s", len) == 0) {
-            jsonl_text(json, name, va_arg(args, const char *));
-        } else if (strncmp(at, "%d", len) == 0) {
-            jsonl_int(json, name, va_arg(args, int));
-        } else if (strncmp(at, "%u", len) == 0) {
-            jsonl_int(json, name, va_arg(args, unsigned));
-        } else if (strncmp(at, "%jd", len) == 0 || strncmp(at, "%ju", len) == 0) {
-            jsonl_int(json, name, va_arg(args, intmax_t));
-        } else if (strncmp(at, "%c", len) == 0) {
-            jsonl_raw(json, name, va_arg(args, int) ? "true" : "false");
-        } else if (strncmp(at, "%f", len) == 0) {
-            jsonl_real(json, name, va_arg(args, double));
-        } else {
+        if (*at == '%')
+            jsonl_convert(json, name, at[1] == 'j', at[len - 1], args);
+        else
             jsonl_bytes(json, name, at, len);
-        }
         at += len;
     }
 }
@@ -120,7 +130,7 @@ void jsonl_add(struct jsonl *json, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    jsonl_add_all(json, format, args);
+    jsonl_add_all(json, format, &args);
     va_end(args);
 }
 
@@ -131,7 +141,7 @@ void jsonl_line(FILE *out, const char *format, ...)
 
     jsonl_begin(&json, out);
     va_start(args, format);
-    jsonl_add_all(&json, format, args);
+    jsonl_add_all(&json, format, &args);
     va_end(args);
     jsonl_end(&json);
 }
