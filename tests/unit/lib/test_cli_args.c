@@ -438,8 +438,8 @@ TEST(lines_of_all_lengths)
     static const struct {
         const char *line;
         size_t len;
-    } wanted[] = { { "one", 3 }, { "", 0 },      { "12345678", 8 },  { "123456789", 9 },
-                   { "cr", 2 },  { "after", 5 }, { "abcdefghi", 9 }, { "end", 3 } };
+    } wanted[] = { { "one", 3 },  { "", 0 },      { "12345678", 8 },  { "123456789", 9 },
+                   { "cr\r", 3 }, { "after", 5 }, { "abcdefghi", 9 }, { "end", 3 } };
     static const char bytes[] = "one\n\n12345678\n123456789 and far too long\ncr\r\nafter\n"
                                 "abcdefghi\nend";
     struct lines lines;
