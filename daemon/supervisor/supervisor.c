@@ -186,7 +186,7 @@ static void on_beat(void *arg)
         embedded_mend(supervisor->generation->config))
         log_line(LOG_WARN, "the socket of the embedded redis-server was removed: made again");
     if (!supervisor->ready && (!link_is_up(supervisor->link) || supervisor->redis != FIT))
-        notify_waiting("waiting for Redis");
+        notify_waiting();
     workers_each(supervisor->workers, read_counts, supervisor->queues->recorder);
     recorder_write(supervisor->queues->recorder, state.redis_now);
     if (announce_was_lost(supervisor->announce))
