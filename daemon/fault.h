@@ -5,7 +5,7 @@
  * not start: keep a zeroed struct fault, and note the fault each time. The log gets a line the
  * first time, lines that say how often it has come since, after one minute, two, four … up to an
  * hour, and a line when it is over. Its text is allocated while the fault is there, since a
- * supervisor has three of them for each of thousands of queues; fault_free() ends a struct fault.
+ * supervisor has four of them for each of thousands of queues; fault_free() ends a struct fault.
  */
 #ifndef LATERD_FAULT_H
 #define LATERD_FAULT_H

@@ -26,14 +26,13 @@ struct link {
     struct later_redis *redis;
     struct event *io;
     struct timer *timer;
-    int fd;              /* the descriptor that io watches */
-    bool writing;        /* io also watches for writing */
-    double wait;         /* before the next try */
-    double retry_at;     /* 0: no try is due */
-    double down_since;   /* 0: not in an outage */
-    bool told;           /* this outage was logged */
-    bool rests;          /* it is not wanted for now */
-    char *password_file; /* owned; NULL = none */
+    int fd;            /* the descriptor that io watches */
+    bool writing;      /* io also watches for writing */
+    double wait;       /* before the next try */
+    double retry_at;   /* 0: no try is due */
+    double down_since; /* 0: not in an outage */
+    bool told;         /* this outage was logged */
+    bool rests;        /* it is not wanted for now */
 };
 
 void link_url(const struct config *config, char *url, size_t room)
@@ -132,14 +131,14 @@ static void link_on_up(void *arg)
 /* If Redis does not take the password, it helps to know which one that is. */
 static void link_say_away(const struct link *link, const char *why)
 {
-    const char *which = "", *file = "";
+    const char *which = "", *file = later_redis_password_file(link->redis);
 
-    if (later_reply_denies(why)) {
-        which = link->password_file ? "; password file: " : "; redis.password_file is not set";
-        file = link->password_file ? link->password_file : "";
-    }
+    if (later_reply_denies(why))
+        which = file ? "; password file: " : "; redis.password_file is not set";
+    else
+        file = NULL;
     log_line(LOG_WARN, "redis is away: %s (%s)%s%s; trying again until it is back", why,
-             link->options.what, which, file);
+             link->options.what, which, file ? file : "");
 }
 
 /* After a while, which is longer each time. */
@@ -228,10 +227,7 @@ struct link *link_new(struct event_base *base, const struct config *config,
     link->io = event_new(base, -1, 0, on_io, link);
     link->timer = timer_new(base, link_on_timer, link);
     link->redis = link_make_redis(link, config, err);
-    if (config->redis.password_file && !options->sentinel)
-        link->password_file = strdup(config->redis.password_file);
-    if (!link->io || !link->timer || !link->redis ||
-        (config->redis.password_file && !options->sentinel && !link->password_file)) {
+    if (!link->io || !link->timer || !link->redis) {
         if (link->redis)
             later_fail(err, LATER_E_SYSTEM, "no memory");
         link_free(link);
@@ -252,7 +248,6 @@ void link_free(struct link *link)
     if (link->io)
         event_free(link->io);
     timer_free(link->timer);
-    free(link->password_file);
     free(link);
 }
 

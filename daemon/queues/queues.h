@@ -57,9 +57,10 @@ struct tick {
     double now;     /* Redis's clock minus ours, as of the last answer */
     size_t rank;    /* of the next page that is looked through */
     bool loading;
-    bool anew;  /* while it was loading it was to be loaded again */
-    bool again; /* something was not put */
-    struct fault fault;
+    bool anew;            /* while it was loading it was to be loaded again */
+    bool again;           /* something was not put */
+    struct fault refused; /* Redis refuses to fire */
+    struct fault unread;  /* one cannot be read here */
 };
 
 /* reshard.h; shards have none. */

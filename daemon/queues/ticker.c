@@ -310,10 +310,9 @@ static struct later_zone *zone_of(struct ticker *ticker, const char *name, bool 
 
 static void ticker_tell(const struct queue *queue, const struct later_fired *fired)
 {
-    if (strcmp(fired->outcome, "FIRED") == 0)
+    if (fired->as == LATER_FIRED_JOB)
         log_line(LOG_DEBUG, "queue %s: pushed %s", queue->keys.queue, fired->id);
-    else if (strcmp(fired->outcome, "MOVED") != 0 && strcmp(fired->outcome, "PLACED") != 0 &&
-             strcmp(fired->outcome, "HELD") != 0)
+    else if (fired->as == LATER_FIRED_NOT)
         log_line(LOG_DEBUG, "queue %s: a tick was not pushed: %s", queue->keys.queue,
                  fired->outcome);
 }
@@ -325,18 +324,18 @@ static void on_fired(void *arg, struct later_answer *answer)
 
     queue->tick.firing--;
     if (answer->outcome == LATER_REFUSED)
-        fault_note(&queue->tick.fault, LOG_WARN, "redis refuses to fire schedules of queue %s: %s",
-                   queue->keys.queue, answer->text);
+        fault_note(&queue->tick.refused, LOG_WARN,
+                   "redis refuses to fire schedules of queue %s: %s", queue->keys.queue,
+                   answer->text);
     if (answer->outcome != LATER_ANSWERED) {
         if (queue->tick.firing == 0)
             ticker_arm(queue, AFTER_FAULT);
         return;
     }
-    if (queue->tick.held <= 0)
-        fault_over(&queue->tick.fault);
+    fault_over(&queue->tick.refused);
     later_crontab_fired(answer->reply, &fired);
     ticker_tell(queue, &fired);
-    queue->tick.was_first = strcmp(fired.outcome, "MOVED") != 0;
+    queue->tick.was_first = fired.as != LATER_FIRED_MOVED;
     queue->tick.now = fired.now - later_clock();
     if (queue->tick.firing == 0)
         ticker_arm(queue, fired.next);
@@ -354,7 +353,7 @@ static bool ticker_read(struct queue *queue, const struct later_crontab_row *row
     if (later_schedule_read(&schedule, row->lines, &err) == 0)
         zone = zone_of(queue->queues->ticker, later_schedule_zone(&schedule), &own, &err);
     if (!zone) {
-        fault_note(&queue->tick.fault, LOG_WARN, "queue %s: schedule %.64s is not fired here: %s",
+        fault_note(&queue->tick.unread, LOG_WARN, "queue %s: schedule %.64s is not fired here: %s",
                    queue->keys.queue, row->name, err.text);
         queue->tick.held = later_clock();
         return false;
@@ -385,7 +384,7 @@ static void fire(struct queue *queue, const struct later_crontab_row *row, doubl
 static void ticker_held_over(struct queue *queue)
 {
     if (queue->tick.held > 0)
-        fault_over(&queue->tick.fault);
+        fault_over(&queue->tick.unread);
     queue->tick.held = 0;
 }
 
@@ -434,14 +433,21 @@ static void ticker_on_timer(void *arg)
     link_flush(queue->queues->link);
 }
 
-static const struct fault *ticker_fault_of(const struct queue *queue)
+static const struct fault *ticker_refused_of(const struct queue *queue)
 {
-    return &queue->tick.fault;
+    return &queue->tick.refused;
+}
+
+static const struct fault *ticker_unread_of(const struct queue *queue)
+{
+    return &queue->tick.unread;
 }
 
 const char *ticker_fault(const struct queues *queues)
 {
-    return queues_fault(queues, ticker_fault_of);
+    const char *refused = queues_fault(queues, ticker_refused_of);
+
+    return refused ? refused : queues_fault(queues, ticker_unread_of);
 }
 
 /* --- the service --- */
@@ -502,7 +508,8 @@ static void ticker_end(struct queue *queue)
 static void ticker_drop(struct queue *queue)
 {
     timer_free(queue->tick.timer);
-    fault_free(&queue->tick.fault);
+    fault_free(&queue->tick.refused);
+    fault_free(&queue->tick.unread);
 }
 
 int ticker_new(struct queues *queues, struct later_error *err)

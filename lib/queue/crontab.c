@@ -125,10 +125,29 @@ void later_crontab_fire(struct later_command *cmd, const struct later_keys *keys
     later_command_int(cmd, firing->delay);
 }
 
+/* With all others there is no job. */
+static enum later_fired_as crontab_fired_as(const char *outcome)
+{
+    static const struct {
+        const char *outcome;
+        enum later_fired_as as;
+    } rows[] = { { "FIRED", LATER_FIRED_JOB },
+                 { "MOVED", LATER_FIRED_MOVED },
+                 { "PLACED", LATER_FIRED_NONE },
+                 { "HELD", LATER_FIRED_NONE } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].outcome, outcome) == 0)
+            return rows[i].as;
+    }
+    return LATER_FIRED_NOT;
+}
+
 void later_crontab_fired(const struct later_reply *reply, struct later_fired *fired)
 {
     *fired = (struct later_fired){ .outcome = text_at(reply, 0),
                                    .id = text_at(reply, 1),
                                    .now = later_reply_seconds(later_reply_at(reply, 2), 0),
                                    .next = later_reply_seconds(later_reply_at(reply, 3), -1) };
+    fired->as = crontab_fired_as(fired->outcome);
 }

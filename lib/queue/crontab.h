@@ -68,9 +68,18 @@ void later_crontab_move(struct later_command *cmd, const struct later_keys *keys
 void later_crontab_fire(struct later_command *cmd, const struct later_keys *keys,
                         const struct later_crontab_row *row, const struct later_firing *firing);
 
+/* What an outcome is to whoever fired the tick. */
+enum later_fired_as {
+    LATER_FIRED_NOT,   /* the tick is over without a job: worth a line */
+    LATER_FIRED_JOB,   /* its job was pushed: the same */
+    LATER_FIRED_MOVED, /* somebody else had fired it, or the schedule is another one */
+    LATER_FIRED_NONE   /* there was no tick to push, or not yet */
+};
+
 struct later_fired {
     const char *outcome, *id; /* FIRED … ; borrowed from the reply */
-    double now, next;         /* as in later_crontab */
+    enum later_fired_as as;
+    double now, next; /* as in later_crontab */
 };
 void later_crontab_fired(const struct later_reply *reply, struct later_fired *fired);
 

@@ -67,6 +67,11 @@ void later_redis_free(struct later_redis *redis)
     free(redis);
 }
 
+const char *later_redis_password_file(const struct later_redis *redis)
+{
+    return redis->password_file;
+}
+
 void later_redis_read_password(struct later_redis *redis)
 {
     char password[LATER_PASSWORD_MAX], *copy;

@@ -81,6 +81,10 @@ void later_redis_free(struct later_redis *redis);
  * being made; else "". Valid as long as the connection. */
 const char *later_redis_peer(const struct later_redis *redis);
 
+/* Returns the file from which it reads its password; NULL: none. Valid as long as the connection.
+ */
+const char *later_redis_password_file(const struct later_redis *redis);
+
 /* Begins to connect; does nothing unless it is down. If the host has several addresses and one
  * refuses, the next is tried, beginning with the one that last worked. Returns 0, or -1 with *err
  * if it failed at once (then `down` is not called). */

@@ -277,6 +277,12 @@ like "$(later cron --json | grep '"wrong"')" '"next":1[0-9]{9}\.?[0-9]*,.*"state
 for i in $(seq 120); do
     later cron delete "wrong$i"
 done
+# Another fault meanwhile is one of its own: it is logged, and its end is not the end of this one.
+redis_all CONFIG SET min-replicas-to-write 9 >/dev/null
+within 20 "a Redis that refuses is logged beside a schedule that cannot be read" \
+    logged 'redis refuses to fire schedules of queue'
+redis_all CONFIG SET min-replicas-to-write 0 >/dev/null
+within 20 "and that it is over" logged ' times: redis refuses to fire schedules of queue'
 # mended: does the log say that this is over?
 mended()
 {
