@@ -31,11 +31,11 @@ must()
     exit 99
 }
 
-# make_packages FOLDER OPTIONS: from what is committed
+# make_packages FOLDER OPTIONS: from what was committed when the test began
 make_packages()
 {
     mkdir -p "$work/$1"
-    git clone -q "$top_srcdir" "$work/$1/laterd"
+    git clone -q "$work/sources/laterd" "$work/$1/laterd"
     must "cd /work/$1/laterd && DEB_BUILD_OPTIONS='$2 parallel=$(nproc)' dpkg-buildpackage -b -us -uc"
 }
 
@@ -46,8 +46,8 @@ if ! builds=$(sh "$tests/system/systemd/tree.sh" build 2>"$work/debootstrap"); t
 fi
 cp /etc/resolv.conf "$builds/etc"
 mkdir "$work/sources"
-cp -r "$top_srcdir/debian" "$work/sources"
-must 'apt-get update && apt-get build-dep -y /work/sources && apt-get install -y --no-install-recommends lintian'
+git clone -q "$top_srcdir" "$work/sources/laterd"
+must 'apt-get update && apt-get build-dep -y /work/sources/laterd && apt-get install -y --no-install-recommends lintian'
 unchecked=nocheck
 [ -z "${LATER_SUITE-}${LATER_ARCH-}" ] || unchecked=
 make_packages here "$unchecked"
