@@ -23,10 +23,9 @@ import (
 
 const (
 	protocol   = "2"
-	remembered = 60        // seconds; a call is repeated at once or not at all
-	batchMax   = 256 << 10 // bytes per call, unless one job is larger
-	plansMax   = 20        // changes of plan in a row before it gives up
-	loadsMax   = 5         // the same for loads of a script
+	remembered = 60 // seconds; a call is repeated at once or not at all
+	plansMax   = 20 // changes of plan in a row before it gives up
+	loadsMax   = 5  // the same for loads of a script
 	pause      = 50 * time.Millisecond
 )
 
@@ -383,7 +382,7 @@ func (r *run) batches(open map[int][]string) []*to {
 	for _, n := range order {
 		mode, size := mode(len(open[n]) > 1, r.jobs[n].mode), len(r.jobs[n].document)
 		call := last[mode+open[n][0]]
-		if call == nil || len(call.jobs) >= jobsMax || call.bytes+size > batchMax {
+		if call == nil || len(call.jobs) >= jobsMax || call.bytes+size > bytesMax {
 			call = &to{place: open[n][0], mode: mode}
 			last[mode+open[n][0]] = call
 			calls = append(calls, call)

@@ -282,7 +282,7 @@ func (w *way) parts() []*flowPart {
 				continue
 			}
 			part, size := last[places[i]], len(job.document)
-			if part == nil || len(part.jobs) >= partMax || part.bytes+size > documentMax {
+			if part == nil || len(part.jobs) >= partMax || part.bytes+size > bytesMax {
 				part = &flowPart{place: places[i]}
 				last[places[i]] = part
 				turn[places[i]] = append(turn[places[i]], part)

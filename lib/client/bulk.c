@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUEUES_MAX  64
-#define UNDER_WAY   4                 /* batches sent and not answered */
-#define BATCH_BYTES (256 * 1024)      /* or one larger job */
-#define OPEN_BYTES  (4 * 1024 * 1024) /* in all batches that are being filled */
-#define LOSSES      6                 /* of one batch, if its connection keeps breaking */
-#define LOSSES_ONE  2                 /* the same for a job by itself */
-#define PAUSE       0.2               /* seconds between tries to reach Redis */
+#define QUEUES_MAX 64
+#define UNDER_WAY  4                 /* batches sent and not answered */
+#define OPEN_BYTES (4 * 1024 * 1024) /* in all batches that are being filled */
+#define LOSSES     6                 /* of one batch, if its connection keeps breaking */
+#define LOSSES_ONE 2                 /* the same for a job by itself */
+#define PAUSE      0.2               /* seconds between tries to reach Redis */
 
 struct later_bulk {
     struct later_client *client;
@@ -337,7 +336,7 @@ static int bulk_add(struct later_bulk *bulk, const char *queue, const struct lat
         return later_fail(err, LATER_E_SYSTEM, "no memory");
     slot->step = step;
     bulk->open_bytes += batch->len - before;
-    if (batch->count == LATER_BATCH_MAX || batch->len >= BATCH_BYTES)
+    if (batch->count == LATER_BATCH_MAX || batch->len >= LATER_CALL_BYTES)
         return flush_open(bulk, (size_t)at, err);
     return bulk->open_bytes > OPEN_BYTES ? flush_fullest(bulk, err) : 0;
 }

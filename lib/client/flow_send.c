@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL_BYTES 1048576 /* documents in a call, unless the first has more */
-#define BATCHES    64      /* parts for which jobs are gathered at once */
+#define BATCHES 64 /* parts for which jobs are gathered at once */
 
 /* A queue that jobs are for. */
 struct target {
@@ -393,7 +392,7 @@ int later_flow_send_add(struct later_flow_send *send, const char *queue,
     if (!batch)
         return -1;
     if ((batch->count == LATER_FLOW_BATCH ||
-         (batch->count > 0 && batch->bytes + job->item.document_len > CALL_BYTES)) &&
+         (batch->count > 0 && batch->bytes + job->item.document_len > LATER_CALL_BYTES)) &&
         flow_send_batch(send, batch, false, err) < 0)
         return -1;
     if (!flow_job_copy(&batch->jobs[batch->count], job))

@@ -13,8 +13,9 @@
 #include "script_names.h" /* enum later_script: generated */
 
 /* clang-format off */
-/* @bounds jobs_max: #define {constant} {number} /@ {help} @/ */
+/* @bounds jobs_max,bytes_max: #define {constant} {number} /@ {help} @/ */
 #define LATER_BATCH_MAX 500 /* jobs in one call of any script */
+#define LATER_CALL_BYTES 262144 /* bytes of documents in one call that pushes, unless one job has more */
 /* @end */
 /* clang-format on */
 

@@ -1,9 +1,9 @@
 /** pushed.js: calls of the scripts that push, and what their answers mean. */
 "use strict";
 
+const { BYTES_MAX } = require("./bounds.js");
 const { WrongProtocol } = require("./errors.js");
 
-const BYTES_MAX = 1 << 20; // per call
 const RESULTS = { PUSHED: "pushed", REPLACED: "replaced", AGAIN: "again", EXISTS: "exists" };
 
 /** Returns lists of the items, by their keys. */

@@ -22,7 +22,6 @@ final class Client implements Queues
     public const PROTOCOL = '2';
     private const SOCKET = 'unix:/var/lib/laterd/redis.sock';
     private const REMEMBERED = '60'; // seconds; a call is repeated at once or not at all
-    private const BYTES_MAX = 262144; // per call, unless one job is larger
     private const PLANS_MAX = 20;    // changes of plan in a row before it gives up
     private const HOLDERS_MAX = 20;  // the same for changes of a job's holder
     private const LOADS_MAX = 5;     // the same for loads of a script
@@ -560,7 +559,7 @@ final class Client implements Queues
             $to = "$mode $places[0]";
             $size = strlen($document);
             if (!isset($last[$to]) || count($batches[$last[$to]][2]) >= Bounds::JOBS_MAX
-                || $bytes[$to] + $size > self::BYTES_MAX) {
+                || $bytes[$to] + $size > Bounds::BYTES_MAX) {
                 $batches[] = [$places[0], $mode, []];
                 $last[$to] = array_key_last($batches);
                 $bytes[$to] = 0;

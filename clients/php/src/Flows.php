@@ -8,7 +8,6 @@ namespace Laterd;
 final class Flows
 {
     private const KEPT = ''; // how long a flow is kept after its end is for its queue to say
-    private const BYTES_MAX = 1048576;
     private const LOOK = 200000;  // microseconds between two looks of wait()
 
     public function __construct(private Client $later)
@@ -200,7 +199,7 @@ final class Flows
         $part = [];
         $size = 0;
         foreach ($group as $n => $one) {
-            if (count($part) >= Bounds::PART_MAX || $part && $size + strlen($one[1]) > self::BYTES_MAX) {
+            if (count($part) >= Bounds::PART_MAX || $part && $size + strlen($one[1]) > Bounds::BYTES_MAX) {
                 yield $part;
                 $part = [];
                 $size = 0;

@@ -3,7 +3,7 @@ import time
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from .away import LOST, Away
-from .bounds import PART_MAX
+from .bounds import BYTES_MAX, PART_MAX
 from .document import NewJob, Prepared, check_label
 from .errors import FlowClosed, FlowUnknown, QueueFull
 from .flows import Flow, check, prepared, state_of
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .steps import State, Steps
 
 KEPT = ""  # how long a flow is kept after its end is for its queue to say
-BYTES_MAX = 1 << 20  # per call
 LOOK_EVERY = 0.2  # seconds between two looks of wait
 COUNTS = ("total", "open", "waiting", "dead", "done", "gone", "skipped")
 

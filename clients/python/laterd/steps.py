@@ -14,7 +14,7 @@ import redis
 from . import flow_steps
 from .asked import check_ids, pause_words
 from .away import LOST, Away
-from .bounds import JOBS_MAX
+from .bounds import BYTES_MAX, JOBS_MAX
 from .document import NewJob, Prepared, check_queue, prepare_many, prepare_one
 from .errors import JobFailed, JobUnknown, Moving, QueueFull, WrongProtocol
 from .events import ENTRIES, Events, Page, number_of
@@ -24,7 +24,6 @@ from .told import Found, Outcome, Pushed, Size, found_of, pushed_of, strange, te
 
 PROTOCOL = "2"
 CALL_KEPT = 60  # seconds for which Redis remembers the answer to a call
-BYTES_MAX = 1 << 20  # per call
 TRIES = 20  # changes of plan, or of a job's holder, in a row before it gives up
 NAP = 0.05
 WHOLE = Plan()  # for a queue that is not known to be spread

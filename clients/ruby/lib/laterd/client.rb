@@ -29,7 +29,6 @@ module Laterd
 
     PROTOCOL = "2"
     REMEMBERED = 60   # seconds; a call is repeated at once or not at all
-    BYTES_MAX = 262_144 # per call, unless one job is larger
     PLANS_MAX = 20    # changes of plan in a row before it gives up
     HOLDERS_MAX = 20  # the same for changes of a job's holder
     LOADS_MAX = 5     # the same for loads of a script
@@ -397,7 +396,7 @@ module Laterd
         group.map(&:first).slice_when do |_, n|
           count += 1
           bytes += jobs[n][1].bytesize
-          full = count >= Bounds::JOBS_MAX || bytes > BYTES_MAX
+          full = count >= Bounds::JOBS_MAX || bytes > Bounds::BYTES_MAX
           count = bytes = 0 if full
           full
         end.map { |numbers| [place, mode, numbers] }

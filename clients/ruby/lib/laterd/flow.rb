@@ -37,7 +37,6 @@ module Laterd
   # plan, by_plan.
   class Flows
     KEPT = "" # how long a flow is kept after its end is for its queue to say
-    BYTES_MAX = 1_048_576
     LOOK = 0.2 # seconds between two looks of wait
     COUNTS = %i[total open waiting dead done gone skipped].freeze
 
@@ -247,7 +246,7 @@ module Laterd
       group.slice_when do |before, one|
         count += 1
         bytes += before.document.bytesize
-        full = count >= Bounds::PART_MAX || bytes + one.document.bytesize > BYTES_MAX
+        full = count >= Bounds::PART_MAX || bytes + one.document.bytesize > Bounds::BYTES_MAX
         count = bytes = 0 if full
         full
       end.to_a
