@@ -174,7 +174,7 @@ TEST(test_other_trims)
  */
 TEST(test_unable)
 {
-    struct fault *fault = &queues_at(live_queues, 0)->tick.fault;
+    struct fault *fault = &queues_at(live_queues, 0)->tick.unread;
 
     LIVE_UNTIL(has_post());
     live_queues->paused = true;
