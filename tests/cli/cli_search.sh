@@ -44,7 +44,7 @@ is "$status" 64 "search without a queue: status 64"
 run later search -q a --state running
 is "$status" 64 "search for a state that does not exist: status 64"
 run later search -q none --text x
-is "$status $out$err" "0 " "a queue that is not there has no such job"
+is "$status $out$err" "0 later search: no queue none" "a queue that is not there has no such job, and that is said"
 
 # Continued searches together find what one search finds, each job once, even if scores are equal or
 # a job is its own document.

@@ -138,8 +138,8 @@ try:
     # a queue, state by state
     for name in QUEUES:
         go(f'queue?name={name}')
-        shows(lambda: browser.script('return [...document.querySelectorAll(".tabs b")].slice(0, 4).map((e) => e.innerText)'),
-              [f'{known[name][state]:,}' for state in ('ready', 'reserved', 'delayed', 'dead')], f'queue {name}: the counts')
+        shows(lambda: browser.script('return [...document.querySelectorAll(".tabs b")].slice(0, 5).map((e) => e.innerText)'),
+              [f'{known[name][state]:,}' for state in ('ready', 'reserved', 'delayed', 'waiting', 'dead')], f'queue {name}: the counts')
     for name, state in (('later', 'ready'), ('mail', 'delayed'), ('flaky', 'dead'), ('reports', 'reserved'), ('night', 'ready')):
         go(f'queue?name={name}&state={state}')
         shows(lambda: len(rows(f'Jobs of {name}, {state}')), min(50, known[name][state]), f'queue {name}: its {state} jobs')

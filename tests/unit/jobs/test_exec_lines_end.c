@@ -107,6 +107,7 @@ TEST(cannot_run)
     int fd = mkstemp(path);
 
     ck_assert_int_ne(fd, -1);
+    ck_assert_int_eq(write(fd, "#!/bin/sh\n", 10), 10);
     ck_assert_int_eq(fchmod(fd, 0755), 0);
     close(fd);
     option("it.argv.0", path);
