@@ -22,13 +22,14 @@ struct link;
 #define LINK_TIMEOUT 2.0 /* seconds for a command */
 
 struct link_options {
-    const char *what;        /* for the log: "keeper"; static */
-    bool quiet;              /* another link logs the outages */
-    bool sentinel;           /* to a configured Sentinel, not to the Redis that it names */
-    void (*up)(void *arg);   /* the link may send now */
-    void (*down)(void *arg); /* all its commands have been answered */
+    const char *what; /* for the log: "keeper"; static */
+    bool quiet;       /* another link logs the outages */
+    bool sentinel;    /* to a configured Sentinel, not to the Redis that it names */
+    /* All but `up` may be NULL. */
+    void (*up)(void *arg);                    /* the link may send now */
+    void (*down)(void *arg);                  /* all its commands have been answered */
     void (*away)(void *arg, const char *why); /* it was tried in vain, or cut; it is tried again */
-    void (*message)(void *arg, const char *channel, const char *text); /* NULL: none */
+    void (*message)(void *arg, const char *channel, const char *text);
     void *arg;
 };
 

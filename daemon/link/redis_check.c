@@ -2,7 +2,6 @@
 #include "link/redis_check.h"
 
 #include "log.h"
-#include "queue/inspect.h"
 #include "redis/script.h"
 #include "redis/slot.h"
 
@@ -224,13 +223,13 @@ static void redis_check_send(struct redis_check *check, struct link *link, const
     }
 }
 
-/* Waits as workers do, for a millisecond: no script may say BLPOP. */
+/* No script may say BLPOP. Whether we may is known before Redis refuses the time: nobody waits. */
 static void probe_wait(struct redis_check *check, struct link *link, const char *node,
                        const struct later_keys *keys)
 {
     struct later_command cmd = { 0 };
 
-    later_inspect_wait(&cmd, &keys, 1, 0.001);
+    later_command_say(&cmd, "BLPOP %s -1", keys->name[LATER_KEY_WAKE]);
     redis_check_send(check, link, node, SIZE_MAX, &cmd, redis_check_on_waited);
 }
 

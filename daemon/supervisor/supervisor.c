@@ -27,7 +27,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define BEAT_SECONDS 1
+#define BEAT_SECONDS  1
+#define JUDGE_SECONDS 5 /* how long we wait to be told whether our Redis is fit */
 
 /* --- signals: which, and what they do; a row each --- */
 
@@ -64,12 +65,22 @@ static void tell_health(struct supervisor *supervisor, struct announce_state *st
     health_beat(supervisor->health, link_is_up(supervisor->link), state->workers, state->busy);
 }
 
-/* We are ready when every worker has loaded its plugins and Redis takes commands, all that we need.
- * Whoever waits for that may then push. */
+/* Does Redis take commands, all that we need? While a master of a Cluster is away that is not
+ * known, and the jobs of the others run all the same. */
+static bool supervisor_is_linked(const struct supervisor *supervisor)
+{
+    return link_is_up(supervisor->link) &&
+           (supervisor->redis == FIT ||
+            (supervisor->redis == UNJUDGED && supervisor->linked_at > 0 &&
+             later_clock() - supervisor->linked_at >= JUDGE_SECONDS));
+}
+
+/* We are ready when every worker has loaded its plugins, and we have our Redis. Whoever waits for
+ * that may then push. */
 static void look_if_ready(struct supervisor *supervisor)
 {
     if (supervisor->ready || supervisor->stopping || !supervisor->staffed ||
-        supervisor->redis != FIT || !link_is_up(supervisor->link))
+        !supervisor_is_linked(supervisor))
         return;
     supervisor->ready = true;
     notify_ready();
@@ -185,7 +196,8 @@ static void on_beat(void *arg)
     if (supervisor->server && !supervisor->stopping &&
         embedded_mend(supervisor->generation->config))
         log_line(LOG_WARN, "the socket of the embedded redis-server was removed: made again");
-    if (!supervisor->ready && (!link_is_up(supervisor->link) || supervisor->redis != FIT))
+    look_if_ready(supervisor);
+    if (!supervisor->ready && !supervisor_is_linked(supervisor))
         notify_waiting();
     workers_each(supervisor->workers, read_counts, supervisor->queues->recorder);
     recorder_write(supervisor->queues->recorder, state.redis_now);
