@@ -49,8 +49,8 @@ void admission_stand_back(const struct later_job *job, bool comes);
 /* Takes what the job needs; `done` follows, or has been called. */
 void admission_ask(struct later_job *job);
 
-/* A return was answered, so a refused job is in `delayed` now. Its slot becomes FREE when it is in
- * its line. */
+/* A return was answered, so a refused job is in `delayed` now; or, with `lost`, the outbox had no
+ * memory for it. Its slot becomes FREE when it is in its line. */
 void admission_settled(struct admission *admission, struct slot *slot, bool lost);
 
 /* The job has begun: its limits count it from now on. Written at once, since a handler may block

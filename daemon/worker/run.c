@@ -231,7 +231,7 @@ static void run_one(struct worker *worker, struct later_job *job)
         run_end(job, result, job->cancel_sent, now);
         job_free(job);
     } else if (!run_start_event(job)) {
-        run_end_without(job, now);
+        run_end_without(job, job->cancel_sent, now);
     }
 }
 

@@ -33,11 +33,11 @@ static void cancel_event_job(struct later_job *job)
 }
 
 /* Its slot is another job's soon. */
-void run_end_without(struct later_job *job, double now)
+void run_end_without(struct later_job *job, bool timed_out, double now)
 {
     strcpy(job->late_id, job->id);
     memcpy(job->late_token, job->token, sizeof job->late_token);
-    run_end(job, LATER_RETRY, true, now);
+    run_end(job, LATER_RETRY, timed_out, now);
     job->id = job->late_id;
     job->token = job->late_token;
 }
@@ -54,7 +54,7 @@ static void on_job_timer(void *arg)
         cancel_event_job(job);
     } else {
         forget_event_job(worker->run, job);
-        run_end_without(job, later_clock());
+        run_end_without(job, true, later_clock());
     }
     worker_pump_soon(worker);
 }

@@ -38,7 +38,7 @@ void run_forget_values(struct later_job *job);
 /* Its handler has ended: attempt_end(), and what may be ready by that is looked for. */
 void run_end(struct later_job *job, uint32_t result, bool timed_out, double now);
 /* The same for an event job whose handler has not: its struct waits for a late finish. */
-void run_end_without(struct later_job *job, double now);
+void run_end_without(struct later_job *job, bool timed_out, double now);
 /* Its handler has begun, and will finish it later. False without memory. */
 bool run_start_event(struct later_job *job);
 /* The timer `watch`: looks after event jobs. arg: the run. */
