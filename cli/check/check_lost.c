@@ -6,7 +6,6 @@
 #include "text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void check_lost_tell_row(struct table *table, const struct later_lost *lost)
 {

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LOOK_FIRST                                                                                 \
     0.005             /* seconds until the second look of `wait`; then twice as many each time, */

@@ -5,9 +5,7 @@
 #include "text.h"
 #include "trouble/say.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool laid_is_type(const struct later_override *one)

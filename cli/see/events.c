@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define ENTRIES   10    /* of a queue in one answer */
 #define PAUSE     0.1   /* seconds between two looks that find nothing, */

@@ -5,7 +5,6 @@
 #include "text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define JOBS 10 /* of a host that are looked at */
 

@@ -49,9 +49,12 @@ static void why_flow_tell(const struct why_flow *flow, const char *step, char st
 /* A flow needs each queue of its jobs. That its own is not served is said anyway. */
 static void why_flow_needs(struct why_look *look, const char *queue)
 {
-    if (!look->unserved[0] && strcmp(queue, look->whole->name) != 0 &&
-        served_by(look->why->served, queue) == 0)
-        snprintf(look->unserved, sizeof look->unserved, "%s", queue);
+    later_queue_name whole; /* it may be a shard */
+
+    later_shard_whole(whole, queue);
+    if (!look->unserved[0] && strcmp(whole, look->whole->name) != 0 &&
+        served_by(look->why->served, whole) == 0)
+        snprintf(look->unserved, sizeof look->unserved, "%s", whole);
 }
 
 /* Its answer has a value for each step. */
@@ -129,6 +132,8 @@ static bool why_flow_known(struct why_flow *flow, const struct later_reply *repl
     if (!later_flow_member("j:", later_reply_text(reply, NULL), &member) ||
         (member.state != 'w' && member.state != 'o'))
         return false;
+    if (look->flow[0] && (member.state != 'w' || member.after_len == 0))
+        return false; /* it waits for steps of a flow before */
     snprintf(flow->after, sizeof flow->after, "%.*s", (int)member.after_len, member.after);
     snprintf(flow->when, sizeof flow->when, "%s", member.when);
     snprintf(look->flow, sizeof look->flow, "%s", flow->name);

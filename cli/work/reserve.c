@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #define WAIT_MIN 0.1 /* seconds: Redis ends a BLPOP only at its own tick */
 #define LOOK     0.8 /* seconds between two looks for jobs that came without a wake */

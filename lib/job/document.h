@@ -113,10 +113,10 @@ enum later_document_use { LATER_DOCUMENT_JOB, LATER_DOCUMENT_LINE };
 int later_document_parse(struct later_document *doc, enum later_document_use use, const char *bytes,
                          size_t len, size_t max, struct later_error *err);
 
-/* Reads one member that later_json_scan() found, by its name, into *doc. Returns 0, or -1 with
- * *err.
- */
 struct later_json_member;
+
+/* Reads one member that later_json_scan() found, by its name, into *doc. Returns 0, or -1 with
+ * *err. */
 int later_document_member(struct later_document *doc, const struct later_json_member *value,
                           struct later_error *err);
 

@@ -15,7 +15,7 @@
 /* clang-format off */
 /* @bounds jobs_max,bytes_max: #define {constant} {number} /@ {help} @/ */
 #define LATER_BATCH_MAX 500 /* jobs in one call of any script */
-#define LATER_CALL_BYTES 262144 /* bytes of documents in one call that pushes, unless one job has more */
+#define LATER_CALL_BYTES 262144 /* bytes of documents in one call that pushes, which one job may exceed */
 /* @end */
 /* clang-format on */
 

@@ -410,7 +410,7 @@ static void trouble_elsewhere(struct later_troubles *troubles,
     if (queue->elsewhere == 0)
         return;
     row = trouble_add(troubles, LATER_RULE_TYPE_ELSEWHERE, &spare,
-                      "hosts of %s without the type %.60s hand its jobs round", queue->name,
+                      "hosts of %s without the type %.48s hand its jobs round", queue->name,
                       queue->elsewhere_type);
     TROUBLE_WHY(row, "the host that has it is busy; each time the pause until one looks again is "
                      "longer: give types that not all hosts have a queue of their own");

@@ -1,8 +1,6 @@
 /* marks.c: what happened besides jobs in the last minutes. */
 #include "live/marks.h"
 
-#include <string.h>
-
 #define EACH     10.0         /* seconds between two questions */
 #define PATIENCE 5            /* seconds */
 #define SINCE    "--since=3m" /* readers' curves are shorter */

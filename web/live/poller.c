@@ -11,7 +11,6 @@
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LOOKING         10.0 /* seconds after a look for which questions go on */
 #define BEAT            1.0  /* seconds between two questions */

@@ -72,8 +72,8 @@ static char *act_text(const struct act *act, double ended, const char *end)
         return NULL;
     jsonl_begin(&json, out);
     jsonl_add(&json, "number:%ju who:%s command:%s path:%s queue:%s many:%c began:%f ended:%f",
-              act->number, act->who, act->command, act->path, act->queue, act->many, act->began,
-              ended > 0 ? ended : NAN);
+              (uintmax_t)act->number, act->who, act->command, act->path, act->queue, act->many,
+              act->began, ended > 0 ? ended : NAN);
     jsonl_raw(&json, "progress", act->progress ? act->progress : "null");
     fprintf(out, ",\"answers\":[%s]%s}", act->answers ? act->answers : "", end);
     return jsonl_written(out, &text);
