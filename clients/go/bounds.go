@@ -6,7 +6,7 @@ const (
 	// @bounds bound,call: // {camel}: {help}\n{camel} = {number}
 	// jobsMax: jobs in one call of any script
 	jobsMax = 500
-	// bytesMax: bytes of documents in one call that pushes, unless one job has more
+	// bytesMax: bytes of documents in one call that pushes, which one job may exceed
 	bytesMax = 262144
 	// partMax: jobs of a flow in one call
 	partMax = 200

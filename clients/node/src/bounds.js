@@ -4,7 +4,7 @@
 module.exports = {
     // @bounds bound,call: {UPPER}: {number}, // {help}
     JOBS_MAX: 500, // jobs in one call of any script
-    BYTES_MAX: 262144, // bytes of documents in one call that pushes, unless one job has more
+    BYTES_MAX: 262144, // bytes of documents in one call that pushes, which one job may exceed
     PART_MAX: 200, // jobs of a flow in one call
     FLOW_MAX: 1000000, // jobs of a flow
     SHARDS_MAX: 32, // shards of a queue

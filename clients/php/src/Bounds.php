@@ -9,7 +9,7 @@ final class Bounds
 {
     // @bounds bound,call: public const {UPPER} = {number}; // {help}
     public const JOBS_MAX = 500; // jobs in one call of any script
-    public const BYTES_MAX = 262144; // bytes of documents in one call that pushes, unless one job has more
+    public const BYTES_MAX = 262144; // bytes of documents in one call that pushes, which one job may exceed
     public const PART_MAX = 200; // jobs of a flow in one call
     public const FLOW_MAX = 1000000; // jobs of a flow
     public const SHARDS_MAX = 32; // shards of a queue

@@ -393,10 +393,10 @@ module Laterd
       end
       modes.flat_map do |(place, mode), group|
         bytes = count = 0
-        group.map(&:first).slice_when do |_, n|
+        group.map(&:first).slice_when do |before, n|
           count += 1
-          bytes += jobs[n][1].bytesize
-          full = count >= Bounds::JOBS_MAX || bytes > Bounds::BYTES_MAX
+          bytes += jobs[before][1].bytesize
+          full = count >= Bounds::JOBS_MAX || bytes + jobs[n][1].bytesize > Bounds::BYTES_MAX
           count = bytes = 0 if full
           full
         end.map { |numbers| [place, mode, numbers] }
