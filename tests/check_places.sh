@@ -192,7 +192,8 @@ in_each "doc/protocol.md, size" "$tested"
 sed -n '/^static .*inspect_count(/,/^}/p; /"plan"/p' lib/queue/inspect.c >"$tested"
 in_each lib/queue/inspect.c "$tested"
 kind "a member of size --json" \
-    "$(sed -n '/^static void size_print_json/,/^}/p' cli/queues/size.c | grep -oE '[a-z_]+:%' | tr -d ':%')"
+    "$(sed -n '/^static void size_print_json/,/^}/p' cli/queues/size.c |
+        grep -oE '[a-z_]+:%|jsonl_[a-z]+\(&json, "[a-z_]+' | sed 's/.*"//' | tr -d ':%')"
 in_each "doc/later.1 or doc/operations.md" doc/later.1 doc/operations.md
 kind "an age that size --json tells" "$(grep '^oldest_' "$names")" # which grows by itself
 for file in web/live/snapshot.c tests/unit/web/test_snapshot.c web/pages/merge.js; do

@@ -18,7 +18,7 @@
 struct losses;
 struct queues;
 
-/* For services.c, which has its row. */
+/* For services.c, which calls it. */
 int losses_new(struct queues *queues, struct later_error *err);
 
 /* Reads the counters of all queues: the link is up, or Redis may have been emptied. now: Redis's

@@ -18,7 +18,7 @@
 
 struct queues;
 
-/* For services.c, which has its row. */
+/* For services.c, which calls it. */
 int mover_new(struct queues *queues, struct later_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 struct queue;
 struct queues;
 
-/* For services.c, which has its row. */
+/* For services.c, which calls it. */
 int overrides_new(struct queues *queues, struct later_error *err);
 
 /* Is it known of all queues at the start? Until then no job may begin, since its type may be

@@ -235,8 +235,8 @@ static void patterns_on_page(void *arg, struct later_answer *answer)
         patterns_ask_page(patterns, cursor);
         return;
     }
-    fault_over(
-        &patterns->refused); /* not before: the names are what it is about, not their number */
+    /* Not before: the names are what it is about, not their number. */
+    fault_over(&patterns->refused);
     forget_gone(patterns);
     patterns->counted = patterns->asking;
     patterns->read_at = later_clock();

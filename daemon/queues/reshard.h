@@ -16,7 +16,7 @@
 
 struct queues;
 
-/* For services.c, which has its row. */
+/* For services.c, which calls it. */
 int reshard_new(struct queues *queues, struct later_error *err);
 
 /* Reads the plans if that is due; the caller flushes the link. */

@@ -12,7 +12,7 @@
 
 struct queues;
 
-/* Of its row (services.h), what is also called by name. */
+/* For services.c, which calls it. */
 int subscriber_new(struct queues *queues, struct later_error *err);
 
 #endif

@@ -18,7 +18,7 @@
 
 struct queues;
 
-/* For services.c, which has its row. */
+/* For services.c, which calls it. */
 int ticker_new(struct queues *queues, struct later_error *err);
 
 /* Why a schedule cannot be fired here, such as a time zone that this host does not have; NULL: all

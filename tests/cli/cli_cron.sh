@@ -1,5 +1,5 @@
 #!/bin/sh
-# later cron next: when an expression is due, without Redis.
+# later cron next: when an expression is due, without Redis; cron pause, resume, run and delete of many names.
 . "${top_srcdir:=.}/tests/system/lib.sh"
 LATER_REDIS_URL=unix:/nowhere/at/all
 export LATER_REDIS_URL

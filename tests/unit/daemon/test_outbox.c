@@ -672,6 +672,10 @@ TEST(test_refused_step)
     check_step(1, 0);
 }
 
+/* ---- the connection breaks, at a step and anywhere */
+
+LIVE_CASE("broken", set_up, tear_down);
+
 /* It was carried out: the ack is sent again, and finds nothing, which is no loss. */
 TEST(test_lost_answer_of_a_step)
 {

@@ -1,5 +1,5 @@
 /* test_config_bad.c: configurations that must be refused, and how: the cases of one table,
- * tests/unit/bad_config/table, whose head says how it is written. Each case is a result. */
+ * tests/unit/bad_config.txt, whose head says how it is written. Each case is a result. */
 #include "config/config.h"
 
 #include "tests/unit/config_files.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define TABLE      "tests/unit/bad_config.txt"
-#define BAD_MIN    260 /* there must be at least this many */
+#define BAD_MIN    261 /* there must be at least this many */
 #define QUEUES_MAX 4096
 
 static char *table;  /* the whole of it */
