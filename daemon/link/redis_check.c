@@ -167,7 +167,7 @@ static void judge_right(struct asked *asked, const struct later_answer *answer)
 }
 
 /* Other errors, as of a full disk or a replica, are no denials. */
-static void redis_check_on_waited(void *arg, struct later_answer *answer)
+static void redis_check_on_blpop(void *arg, struct later_answer *answer)
 {
     struct asked *asked = arg;
 
@@ -224,13 +224,13 @@ static void redis_check_send(struct redis_check *check, struct link *link, const
 }
 
 /* No script may say BLPOP. Whether we may is known before Redis refuses the time: nobody waits. */
-static void probe_wait(struct redis_check *check, struct link *link, const char *node,
-                       const struct later_keys *keys)
+static void probe_blpop(struct redis_check *check, struct link *link, const char *node,
+                        const struct later_keys *keys)
 {
     struct later_command cmd = { 0 };
 
     later_command_say(&cmd, "BLPOP %s -1", keys->name[LATER_KEY_WAKE]);
-    redis_check_send(check, link, node, SIZE_MAX, &cmd, redis_check_on_waited);
+    redis_check_send(check, link, node, SIZE_MAX, &cmd, redis_check_on_blpop);
 }
 
 static void probe(struct redis_check *check, struct link *link, const char *node, const char *queue)
@@ -241,7 +241,7 @@ static void probe(struct redis_check *check, struct link *link, const char *node
     later_keys_init(&keys, check->prefix, queue);
     later_script_begin(&cmd, LATER_SCRIPT_PROBE, &keys, NULL, 0);
     redis_check_send(check, link, node, SIZE_MAX, &cmd, on_probed);
-    probe_wait(check, link, node, &keys);
+    probe_blpop(check, link, node, &keys);
 }
 
 /* Asks for all sections: only Redis 7 takes several sections in a call. */
